@@ -1,0 +1,1 @@
+"""The reason/act loop: values in, events out. Standard library only."""

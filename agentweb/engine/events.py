@@ -1,0 +1,267 @@
+"""Everything that can be said about a run: immutable, in the past tense, numbered by the journal.
+
+The class name is the ``kind`` under which an event is stored, so a name here is an interface. ``Delta`` and
+``ToolProgressed`` are live only: they are shown, never stored and never numbered.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from agentweb.engine.enums import (
+    ApprovalStatus,
+    CallStatus,
+    DecisionKind,
+    DeltaKind,
+    ErrorKind,
+    Outcome,
+    Purpose,
+    Reason,
+    Risk,
+)
+from agentweb.engine.messages import AssistantMessage, Json, ToolResult
+from agentweb.engine.usage import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFault:
+    """Why a model call failed, in a sentence for people. ``retryable``: the same request may work later."""
+
+    kind: ErrorKind
+    message: str
+    retryable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """A message taken from the run's inbox. ``revision`` grows with each edit, so an edit between look and take shows."""
+
+    id: str
+    text: str
+    author: str = ""
+    revision: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """The run exists. ``message`` is the user message that it answers; ``snapshot`` the digest of all that it uses."""
+
+    message: str
+    agent: str
+    model: str
+    max_turns: int
+    snapshot: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunClaimed:
+    """A worker took the right to advance the run; ``epoch`` is its fencing number."""
+
+    worker: str
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunResumed:
+    """The run goes on after a pause or after its worker was lost (``recovered``)."""
+
+    recovered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted:
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class SteeringTaken:
+    turn: int
+    messages: tuple[Queued, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUpTaken:
+    turn: int
+    messages: tuple[Queued, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequested:
+    """A model call begins; the message ``message`` starts here and its deltas follow.
+
+    ``digest`` is the SHA-256 of the exact request body, ``attempt`` counts from 1 within the turn."""
+
+    message: str
+    turn: int
+    attempt: int
+    model: str
+    digest: str
+    purpose: Purpose = Purpose.TURN
+
+
+@dataclass(frozen=True, slots=True)
+class MessageFinished:
+    """The whole model message, exactly what was streamed, with what it cost. ``seconds`` is the length of the call."""
+
+    message: AssistantMessage
+    usage: Usage
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class MessageInterrupted:
+    """A model call ended in the middle. Its text is kept for people, and no call of it ever runs."""
+
+    message: str
+    text: str
+    thinking: str
+    error: ModelFault
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRetried:
+    """The failed model call is tried again after ``wait`` seconds."""
+
+    turn: int
+    attempt: int
+    error: ModelFault
+    wait: float
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    """Intent, recorded before the side effect. ``arguments`` are those that run; ``rule`` says what allowed it."""
+
+    call: str
+    name: str
+    arguments: Mapping[str, Json]
+    rule: str = ""
+    attempt: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFinished:
+    """The one result of a call, and the status that the call ends in. ``seconds`` is 0 where nothing ran."""
+
+    call: str
+    name: str
+    result: ToolResult
+    status: CallStatus = CallStatus.FINISHED
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSuspended:
+    """The tool waits for something from outside; ``prompt`` says for what."""
+
+    call: str
+    name: str
+    prompt: str
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeUnknown:
+    """The call had started when its worker was lost: it may or may not have happened, and a person must say."""
+
+    call: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequested:
+    """The run asks people about one call. ``digest`` binds the decision to arguments, tool definition and policy."""
+
+    approval: str
+    call: str
+    name: str
+    arguments: Mapping[str, Json]
+    risk: Risk
+    digest: str
+    rule: str
+    requires_comment: bool = False
+    effect: str = ""
+    preview: Mapping[str, Json] | None = None
+    replaces: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalDecided:
+    """A person's decision (or the end of the wait), as the run takes it up. ``arguments`` are the final ones."""
+
+    approval: str
+    call: str
+    status: ApprovalStatus
+    decision: DecisionKind | None = None
+    by: str = ""
+    comment: str = ""
+    arguments: Mapping[str, Json] | None = None
+    response: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFinished:
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunPaused:
+    """Nothing can go on until someone outside acts on one of ``calls``; the worker is free again."""
+
+    calls: tuple[str, ...]
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class RunFinished:
+    """The end, with totals. ``text`` says the reason in plain words."""
+
+    outcome: Outcome
+    reason: Reason
+    text: str
+    usage: Usage
+    error: ModelFault | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """A streamed fragment. ``offset`` counts Unicode code points of that message and kind."""
+
+    message: str
+    kind: DeltaKind
+    offset: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolProgressed:
+    """A note from a running tool; ``fraction`` is between 0 and 1 when the tool knows."""
+
+    call: str
+    text: str
+    fraction: float | None = None
+
+
+Event = (
+    RunStarted
+    | RunClaimed
+    | RunResumed
+    | TurnStarted
+    | SteeringTaken
+    | FollowUpTaken
+    | ModelRequested
+    | MessageFinished
+    | MessageInterrupted
+    | ModelRetried
+    | ToolStarted
+    | ToolFinished
+    | ToolSuspended
+    | OutcomeUnknown
+    | ApprovalRequested
+    | ApprovalDecided
+    | TurnFinished
+    | RunPaused
+    | RunFinished
+)
+Live = Delta | ToolProgressed
+Batch = tuple[Event, ...]  # the events of one boundary: recorded together, in this order, or not at all
+Step = Batch | Live

@@ -1,0 +1,257 @@
+"""What the loop needs from outside, as protocols: a model, tools, a policy, an inbox, the person's controls."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+from agentweb.engine.enums import DecisionKind, DeltaKind, ErrorKind, Finish, Purpose, Risk, StopAfter
+from agentweb.engine.events import Queued
+from agentweb.engine.messages import Json, Message, ToolCall
+from agentweb.engine.usage import Limits, Usage
+
+# --- the model ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as the model and the policy see it. ``parameters`` is a JSON Schema of type object."""
+
+    name: str
+    label: str
+    description: str
+    parameters: Mapping[str, Json]
+    reads: bool = False  # no side effect: may run beside others
+    repeatable: bool = False  # running it twice does no more than running it once
+    risk: Risk = Risk.HIGH
+    timeout_s: float = 60.0
+    digest: str = ""  # SHA-256 of the definition
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """The whole context of one stateless model call. With purpose WRAP_UP no tool may be called."""
+
+    message: str  # id of the message that the answer becomes
+    system: str
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    purpose: Purpose = Purpose.TURN
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDelta:
+    kind: DeltaKind
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """The end of a model call. ``text`` and ``thinking`` equal the deltas before it, joined."""
+
+    text: str = ""
+    thinking: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    finish: Finish = Finish.STOP
+    usage: Usage = field(default_factory=Usage)
+    extra: Mapping[str, Json] = field(default_factory=dict)
+
+
+class ModelError(Exception):
+    """A model call failed. ``message`` is a sentence for people that says what to do; it never holds a key."""
+
+    def __init__(
+        self, kind: ErrorKind, message: str, *, retryable: bool = False, retry_after_s: float | None = None, code: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+        self.retryable = retryable
+        self.retry_after_s = retry_after_s
+        self.code = code
+
+
+class PreparedCall(Protocol):
+    """A request in its final form: ``digest`` is the SHA-256 of the body that will be sent."""
+
+    @property
+    def digest(self) -> str: ...
+
+    def stream(self) -> AsyncIterator[ModelDelta | ModelReply]:
+        """Deltas, then exactly one reply; raises ModelError. Closing the iterator closes the connection."""
+        ...
+
+
+class Model(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    def prepare(self, request: ModelRequest) -> PreparedCall: ...
+
+
+# --- tools --------------------------------------------------------------------------------------------------------
+
+
+class ToolError(Exception):
+    """A tool's own failure: its text becomes the result that the model reads."""
+
+
+class ToolSuspension(Exception):
+    """The tool waits for an answer from outside; ``prompt`` says for what."""
+
+    def __init__(self, prompt: str) -> None:
+        super().__init__(prompt)
+        self.prompt = prompt
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    text: str
+    fraction: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a tool gives back. ``content`` is for the model; ``full`` is the whole text where ``content`` is cut."""
+
+    content: str
+    full: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a call would do, found without doing it. ``kind`` names the template: diff, text; ``data`` fills it."""
+
+    effect: str
+    kind: str = ""
+    data: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """All that a tool gets from outside. ``workspace`` is the conversation's own folder (made on first write)."""
+
+    call: str
+    workspace: Path
+    now: Callable[[], datetime]
+    cancelled: Callable[[], bool]
+    secrets: Mapping[str, str] = field(default_factory=dict)
+
+
+class Tool(Protocol):
+    @property
+    def spec(self) -> ToolSpec: ...
+
+    def problems(self, arguments: Mapping[str, Json]) -> list[str]:
+        """What is wrong with the arguments, in words for the model; empty when they may run."""
+        ...
+
+    def preview(self, arguments: Mapping[str, Json], context: ToolContext) -> Preview | None:
+        """Side-effect-free; may block on the file system, so it is called in a thread."""
+        ...
+
+    def execute(self, arguments: Mapping[str, Json], context: ToolContext) -> AsyncIterator[Progress | Output]:
+        """Progress, then exactly one output; raises ToolError or ToolSuspension. Cancelled by closing it."""
+        ...
+
+
+class Toolset(Protocol):
+    """The tools of one agent, looked up fresh at each call, since an admin may change them while a run works."""
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """What the model is offered, as snapshotted when the run began."""
+        ...
+
+    def find(self, name: str) -> Tool | None: ...
+
+    def context(self, call: str) -> ToolContext: ...
+
+
+# --- policy -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Allow:
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    rule: str
+    risk: Risk
+    requires_comment: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Deny:
+    rule: str
+    reason: str
+
+
+Verdict = Allow | Ask | Deny
+
+
+class Policy(Protocol):
+    async def judge(self, calls: tuple[tuple[ToolCall, ToolSpec], ...]) -> tuple[Verdict, ...]:
+        """One verdict per call, from the rules in force now. Arguments are those that would run."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a person decided about an open call, read from the rows when the transcript was loaded."""
+
+    approval: str
+    kind: DecisionKind
+    by: str
+    digest: str
+    arguments: Mapping[str, Json] | None = None
+    comment: str = ""
+    response: str = ""
+
+
+# --- people -------------------------------------------------------------------------------------------------------
+
+
+class Inbox(Protocol):
+    """Messages that people left for a live run. Looking takes nothing: the journal takes them with the event."""
+
+    async def steering(self) -> tuple[Queued, ...]: ...
+
+    async def follow_ups(self) -> tuple[Queued, ...]: ...
+
+
+class Controls(Protocol):
+    """What people asked of the run while it works."""
+
+    @property
+    def cancelled(self) -> bool: ...
+
+    @property
+    def stop_after(self) -> StopAfter | None: ...
+
+    async def wait_cancelled(self) -> None:
+        """Return when the run is cancelled, within a second of the request."""
+        ...
+
+
+# --- everything together ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What one run works with. ``clock`` gives seconds that only grow; ``new_id`` a new opaque id."""
+
+    model: Model
+    tools: Toolset
+    policy: Policy
+    inbox: Inbox
+    controls: Controls
+    system: str
+    limits: Limits
+    new_id: Callable[[], str]
+    clock: Callable[[], float]
+    sleep: Callable[[float], Awaitable[None]]
+    sequential: bool = False

@@ -1,0 +1,33 @@
+"""What a run has spent, and the ceilings it must keep to."""
+
+from dataclasses import dataclass, fields
+from decimal import Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Totals that only grow. Tokens are counts, ``cost`` is in the model's currency, ``seconds`` is working time
+    (waiting for people or for a free worker is not counted)."""
+
+    turns: int = 0
+    model_calls: int = 0
+    tool_calls: int = 0
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    thinking_tokens: int = 0
+    cost: Decimal = Decimal(0)
+    seconds: float = 0.0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The ceilings of one run."""
+
+    max_turns: int = 10
+    model_attempts: int = 4
+    retry_base_s: float = 0.5
+    retry_cap_s: float = 30.0
