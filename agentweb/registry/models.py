@@ -1,0 +1,168 @@
+"""What admins set up: models, tools with their risk levels, agents and policies."""
+
+import uuid
+
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from agentweb.engine.enums import Risk as EngineRisk
+from agentweb.teams.models import Team
+
+
+class Risk(models.TextChoices):
+    LOW = EngineRisk.LOW.value, _("Low")
+    MEDIUM = EngineRisk.MEDIUM.value, _("Medium")
+    HIGH = EngineRisk.HIGH.value, _("High")
+
+
+class ChatModel(models.Model):
+    """A language model behind an OpenAI-compatible endpoint, or the scripted model that needs none."""
+
+    class Kind(models.TextChoices):
+        OPENAI = "openai", _("OpenAI-compatible endpoint")
+        SCRIPTED = "scripted", _("Scripted, not an AI")
+
+    name = models.SlugField(_("name"), max_length=100, unique=True)
+    kind = models.CharField(_("kind"), max_length=10, choices=Kind, default=Kind.OPENAI)
+    base_url = models.URLField(_("base URL"), max_length=500, blank=True)
+    encrypted_key = models.TextField(blank=True, editable=False)
+    key_hint = models.CharField(_("key ends with"), max_length=4, blank=True, editable=False)
+    model_name = models.CharField(_("model name"), max_length=200, blank=True)
+    temperature = models.FloatField(
+        _("temperature"),
+        null=True,
+        blank=True,
+        default=0,
+        validators=[MinValueValidator(0), MaxValueValidator(2)],
+        help_text=_("Empty: not sent, for models that refuse it."),
+    )
+    context_size = models.PositiveIntegerField(_("context size, tokens"), default=128_000)
+    input_price = models.DecimalField(_("price per million input tokens"), max_digits=12, decimal_places=6, default=0)
+    cached_price = models.DecimalField(_("price per million cached tokens"), max_digits=12, decimal_places=6, default=0)
+    output_price = models.DecimalField(_("price per million output tokens"), max_digits=12, decimal_places=6, default=0)
+    idle_timeout_s = models.PositiveIntegerField(
+        _("longest silence, seconds"), default=60, validators=[MinValueValidator(1)]
+    )
+    total_timeout_s = models.PositiveIntegerField(
+        _("longest answer, seconds"), default=600, validators=[MinValueValidator(1)]
+    )
+    headers = models.JSONField(_("extra headers"), default=dict, blank=True)
+    body = models.JSONField(_("extra body fields"), default=dict, blank=True)
+    strict_roles = models.BooleanField(_("roles must alternate"), default=False)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    updated_at = models.DateTimeField(_("changed"), auto_now=True)
+
+    class Meta:
+        verbose_name = _("model")
+        verbose_name_plural = _("models")
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Tool(models.Model):
+    """A tool that agents may be given. Its code is in the toolbox; how it may be used is decided here."""
+
+    name = models.CharField(_("name"), max_length=64, unique=True)
+    label = models.CharField(_("label"), max_length=100)
+    description = models.TextField(_("description for the model"))
+    risk = models.CharField(_("risk level"), max_length=6, choices=Risk, default=Risk.HIGH)
+    enabled = models.BooleanField(_("enabled"), default=True)
+    timeout_s = models.PositiveIntegerField(_("time-out, seconds"), default=60, validators=[MinValueValidator(1)])
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    updated_at = models.DateTimeField(_("changed"), auto_now=True)
+
+    class Meta:
+        verbose_name = _("tool")
+        verbose_name_plural = _("tools")
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.label
+
+
+class Agent(models.Model):
+    """What people talk to: instructions, a model, tools and limits. Without a team it serves every team."""
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    name = models.CharField(_("name"), max_length=100, unique=True)
+    description = models.CharField(_("description"), max_length=300, blank=True)
+    instructions = models.TextField(_("instructions"), blank=True)
+    team = models.ForeignKey(
+        Team, models.CASCADE, related_name="agents", null=True, blank=True, verbose_name=_("team")
+    )
+    model = models.ForeignKey(
+        ChatModel,
+        models.PROTECT,
+        related_name="agents",
+        null=True,
+        blank=True,
+        verbose_name=_("model"),
+        help_text=_("Empty: the model named default, or the scripted one."),
+    )
+    tools = models.ManyToManyField(Tool, related_name="agents", blank=True, verbose_name=_("tools"))
+    max_turns = models.PositiveSmallIntegerField(
+        _("turn limit"), default=10, validators=[MinValueValidator(1), MaxValueValidator(200)]
+    )
+    sequential = models.BooleanField(_("one tool at a time"), default=False)
+    enabled = models.BooleanField(_("enabled"), default=True)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    updated_at = models.DateTimeField(_("changed"), auto_now=True)
+
+    class Meta:
+        verbose_name = _("agent")
+        verbose_name_plural = _("agents")
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Policy(models.Model):
+    """Rules that turn a call into a verdict. ``version`` grows with every change, and events name it."""
+
+    name = models.CharField(_("name"), max_length=100, unique=True)
+    version = models.PositiveIntegerField(_("version"), default=1, editable=False)
+    enabled = models.BooleanField(_("enabled"), default=True)
+    updated_at = models.DateTimeField(_("changed"), auto_now=True)
+
+    class Meta:
+        verbose_name = _("policy")
+        verbose_name_plural = _("policies")
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return f"{self.name} v{self.version}"
+
+
+class PolicyRule(models.Model):
+    """One rule: which calls it speaks of, and what it says. Deny wins over ask, ask over allow."""
+
+    class Says(models.TextChoices):
+        ALLOW = "allow", _("Run")
+        ASK = "ask", _("Ask")
+        DENY = "deny", _("Refuse")
+
+    policy = models.ForeignKey(Policy, models.CASCADE, related_name="rules", verbose_name=_("policy"))
+    position = models.PositiveSmallIntegerField(_("position"), default=0)
+    tool = models.CharField(
+        _("tools"), max_length=100, default="*", help_text=_("A tool name; * stands for any characters.")
+    )
+    risk = models.CharField(
+        _("risk level"), max_length=6, choices=Risk, blank=True, help_text=_("Empty: every level.")
+    )
+    verdict = models.CharField(_("verdict"), max_length=5, choices=Says)
+    requires_comment = models.BooleanField(_("a comment is required"), default=False)
+    reason = models.CharField(
+        _("reason"), max_length=300, blank=True, help_text=_("Told to the model when the call is refused.")
+    )
+
+    class Meta:
+        verbose_name = _("rule")
+        verbose_name_plural = _("rules")
+        ordering = ["policy", "position", "pk"]
+
+    def __str__(self) -> str:
+        return f"{self.tool} {self.risk} → {self.verdict}"
