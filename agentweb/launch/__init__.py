@@ -1,0 +1,1 @@
+"""Starts and supervises the processes of agentweb. Standard library only, one thread, small in memory."""
