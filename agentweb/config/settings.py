@@ -94,7 +94,9 @@ ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[:
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 for _origin in CSRF_TRUSTED_ORIGINS:
     if urlsplit(_origin).scheme not in ("http", "https") or not urlsplit(_origin).netloc:
-        raise ImproperlyConfigured(f"CSRF_TRUSTED_ORIGINS must list origins like https://chat.example.org: {_origin!r}.")
+        raise ImproperlyConfigured(
+            f"CSRF_TRUSTED_ORIGINS must list origins like https://chat.example.org: {_origin!r}."
+        )
 BEHIND_TLS = any(origin.startswith("https://") for origin in CSRF_TRUSTED_ORIGINS)
 
 INSTALLED_APPS = [
@@ -163,6 +165,8 @@ CHANNEL_LAYERS = {
         "CONFIG": {"hosts": [{"address": REDIS_URL or "redis://127.0.0.1:6379/0", "socket_timeout": None}]},
     },
 }
+
+CELERY_APP = "agentweb.config.celery.app"
 
 AUTH_USER_MODEL = "teams.User"
 AUTHENTICATION_BACKENDS = [

@@ -241,9 +241,7 @@ class Call(models.Model):
 
     class Meta:
         ordering = ["message_id", "position"]
-        constraints = [
-            models.UniqueConstraint(fields=["message", "position"], name="one_call_per_place_in_a_message")
-        ]
+        constraints = [models.UniqueConstraint(fields=["message", "position"], name="one_call_per_place_in_a_message")]
 
 
 class Approval(models.Model):

@@ -1,0 +1,147 @@
+"""What people decide about calls that wait. Exactly one decision counts; everyone else sees who was first."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from agentweb.engine.enums import DecisionKind
+from agentweb.runs import journal, outbox
+from agentweb.runs.errors import Conflict, Forbidden, Invalid
+from agentweb.runs.models import Approval, Run
+from agentweb.schema import canonical, clean, clean_json, validate
+from agentweb.teams.models import User
+
+MAX_COMMENT = 10_000
+STATUS = {
+    DecisionKind.APPROVE: Approval.Status.APPROVED,
+    DecisionKind.MODIFY: Approval.Status.MODIFIED,
+    DecisionKind.REJECT: Approval.Status.REJECTED,
+    DecisionKind.RESPOND: Approval.Status.ANSWERED,
+}
+
+
+def decide(
+    *,
+    user: User,
+    approval: Approval,
+    decision: str,
+    digest: str,
+    arguments: Any = None,
+    comment: str = "",
+    response: str = "",
+) -> Approval:
+    """Record a person's decision and let the run go on, on commit.
+
+    ``digest`` is the one shown on the card: it ties the decision to what was seen. Raises Forbidden; Invalid with the
+    fields named; Conflict with the true state when the approval is decided, expired, cancelled or not the one shown.
+    """
+    if not approval.may_decide:
+        raise Forbidden(_("You may not decide about this call."))
+    kind = _kind(decision)
+    comment, response = _words("comment", comment), _words("response", response)
+    changes = _changes(kind, approval, arguments, comment, response)
+    with transaction.atomic():
+        run = Run.objects.select_for_update().get(pk=approval.run_id)
+        _still_open(approval, run, digest)
+        changed = Approval.objects.filter(pk=approval.pk, status=Approval.Status.PENDING).update(
+            decided_by=user, decided_at=timezone.now(), comment=comment, response=response, **changes
+        )
+        if not changed:
+            raise _decided(approval)
+        journal.mark_queued(run)
+        run.conversation = approval.run.conversation
+        outbox.touch(run, cards=[("call", str(approval.call.public_id))])
+    approval.refresh_from_db(fields=[*changes, "decided_by", "decided_at", "comment", "response"])
+    return approval
+
+
+def modified_problems(approval: Approval, arguments: Any) -> list[tuple[str, str]]:
+    """What is wrong with changed arguments, as (path, message) pairs, judged by the tool's schema of this run."""
+    if not isinstance(arguments, Mapping):
+        return [("arguments", _("The arguments must be a JSON object."))]
+    return [(problem.path or "arguments", problem.message) for problem in validate(parameters(approval), arguments)]
+
+
+def parameters(approval: Approval) -> Mapping[str, Any]:
+    """The JSON Schema of the tool's parameters, as the run was started with."""
+    tools = json.loads(approval.run.snapshot.data)["tools"]
+    return next((tool["parameters"] for tool in tools if tool["name"] == approval.call.name), {"type": "object"})
+
+
+def _kind(decision: str) -> DecisionKind:
+    try:
+        return DecisionKind(decision)
+    except ValueError as error:
+        words = _("The decision is one of approve, modify, reject, respond.")
+        raise Invalid(words, [("decision", words)]) from error
+
+
+def _words(field: str, text: Any) -> str:
+    if not isinstance(text, str):
+        raise Invalid(_("This must be text."), [(field, _("This must be text."))])
+    if len(text) > MAX_COMMENT:
+        words = _("This is longer than %(limit)d characters.") % {"limit": MAX_COMMENT}
+        raise Invalid(words, [(field, words)])
+    return clean(text).strip()
+
+
+def _changes(kind: DecisionKind, approval: Approval, arguments: Any, comment: str, response: str) -> dict[str, Any]:
+    """The approval's new status and final arguments. Raises Invalid."""
+    runs = kind in (DecisionKind.APPROVE, DecisionKind.MODIFY)
+    if runs and approval.requires_comment and not comment:
+        words = _("A comment is required at this risk level.")
+        raise Invalid(words, [("comment", words)])
+    if kind is DecisionKind.RESPOND and not response:
+        words = _("Write the answer that the agent gets in place of the tool's.")
+        raise Invalid(words, [("response", words)])
+    if kind is DecisionKind.APPROVE:
+        return {"status": STATUS[kind], "final_arguments": approval.arguments}
+    if kind is not DecisionKind.MODIFY:
+        return {"status": STATUS[kind]}
+    arguments = clean_json(arguments)
+    if problems := modified_problems(approval, arguments):
+        raise Invalid(_("The changed arguments are not valid."), problems)
+    same = canonical(arguments) == canonical(approval.arguments)
+    return {"status": STATUS[DecisionKind.APPROVE if same else kind], "final_arguments": dict(arguments)}
+
+
+def _still_open(approval: Approval, run: Run, digest: str) -> None:
+    """Raises Conflict unless the approval waits, as shown, in a run that still wants it."""
+    approval.refresh_from_db(fields=["status", "digest", "expires_at", "decided_at", "decided_by"])
+    if approval.status != Approval.Status.PENDING:
+        raise _decided(approval)
+    if run.cancel_requested_at or run.status == Run.Status.FINISHED:
+        raise Conflict(_("The run was cancelled; nothing will run."), state(approval))
+    if approval.expires_at and approval.expires_at <= timezone.now():
+        raise Conflict(_("The time to decide is over."), {**state(approval), "status": Approval.Status.EXPIRED.value})
+    if digest != approval.digest:
+        raise Conflict(_("The call has changed since it was shown. Look at it again."), state(approval))
+
+
+def _decided(approval: Approval) -> Conflict:
+    approval.refresh_from_db()
+    words = {
+        Approval.Status.CANCELLED: _("The run was cancelled; nothing will run."),
+        Approval.Status.EXPIRED: _("The time to decide is over."),
+    }.get(approval.status)
+    if words is None:
+        words = _("%(person)s has decided already: %(state)s.") % {
+            "person": approval.decided_by.display_name if approval.decided_by else "–",
+            "state": approval.get_status_display(),
+        }
+    return Conflict(words, state(approval))
+
+
+def state(approval: Approval) -> dict[str, Any]:
+    """How the approval stands, as JSON data."""
+    return {
+        "id": str(approval.public_id),
+        "status": str(approval.status),
+        "decided_by": approval.decided_by.username if approval.decided_by else None,
+        "decided_at": approval.decided_at.isoformat() if approval.decided_at else None,
+        "digest": approval.digest,
+    }

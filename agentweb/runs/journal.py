@@ -1,0 +1,181 @@
+"""The one writer of events and of the rows derived from them.
+
+One call is one transaction: the batch of events of one boundary and everything that follows from them, or nothing.
+While a run is leased only its holder writes; each write is conditional on the epoch of the claim.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, Q
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from agentweb.engine import events
+from agentweb.engine.codec import decode, encode, kind_of
+from agentweb.engine.enums import Outcome
+from agentweb.runs import chain, outbox
+from agentweb.runs.models import Approval, Event, QueuedMessage, Run, WorkerProcess
+from agentweb.runs.projection import Projection
+from agentweb.schema import canonical, clean_json
+
+PROGRESS = (events.MessageFinished, events.ToolFinished, events.RunPaused)
+
+
+class LeaseLost(Exception):
+    """Another worker has the run now, or it is finished: stop without a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """The right to advance a run. ``resumed``: the run had worked before; ``recovered``: its worker was lost;
+    ``exhausted``: it has been claimed too often without getting anywhere."""
+
+    run_id: int
+    run: str
+    conversation: str
+    epoch: int
+    resumed: bool
+    recovered: bool
+    exhausted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """What became of a batch: its first and last number, and whether its end (pause or finish) was refused because
+    something arrived meanwhile."""
+
+    first: int
+    last: int
+    finished: bool = False
+    paused: bool = False
+    refused: bool = False
+
+
+def claim(run: str, worker: WorkerProcess) -> Claimed | None:
+    """Take the run for this worker, or None when it is not to be had."""
+    with transaction.atomic():
+        row = (
+            Run.objects.select_for_update().select_related("conversation").filter(public_id=run).filter(_free()).first()
+        )
+        if row is None:
+            return None
+        recovered = row.status == Run.Status.RUNNING
+        changes = {
+            "owner": worker,
+            "epoch": row.epoch + 1,
+            "attempts": row.attempts + 1,
+            "status": Run.Status.RUNNING,
+            "enqueued_times": 0,
+        }
+        if not Run.objects.filter(pk=row.pk, epoch=row.epoch, status=row.status).update(**changes):
+            return None
+        resumed = row.last_event > 1
+        exhausted = row.attempts >= settings.MAX_ATTEMPTS
+        for name, value in changes.items():
+            setattr(row, name, value)
+        batch: events.Batch = (events.RunClaimed(worker.name, row.epoch),)
+        if resumed:
+            batch += (events.RunResumed(recovered),)
+        _write(row, batch, timezone.now())
+    return Claimed(
+        row.pk, str(row.public_id), str(row.conversation.public_id), row.epoch, resumed, recovered, exhausted
+    )
+
+
+def append(claimed: Claimed, batch: events.Batch) -> Appended:
+    """Record one boundary. Raises LeaseLost, or Stale when a queued message is no longer as the loop saw it."""
+    with transaction.atomic():
+        row = Run.objects.select_for_update().select_related("conversation").filter(pk=claimed.run_id).first()
+        if row is None or row.epoch != claimed.epoch or row.status != Run.Status.RUNNING:
+            raise LeaseLost(claimed.run)
+        refused = bool(batch) and _refused(row, batch[-1])
+        if refused:
+            batch = batch[:-1]
+        first = row.last_event + 1
+        if batch:
+            _write(row, batch, timezone.now())
+    end = batch[-1] if batch else None
+    return Appended(
+        first=first,
+        last=first + len(batch) - 1,
+        finished=isinstance(end, events.RunFinished),
+        paused=isinstance(end, events.RunPaused),
+        refused=refused,
+    )
+
+
+def start(row: Run, batch: events.Batch) -> None:
+    """Write the first events of a run that nobody can hold yet. Called inside the transaction that makes the row."""
+    _write(row, batch, timezone.now())
+
+
+def release(claimed: Claimed) -> None:
+    """Give a run back at a boundary, so that another worker goes on with it."""
+    with transaction.atomic():
+        changed = Run.objects.filter(pk=claimed.run_id, epoch=claimed.epoch, status=Run.Status.RUNNING).update(
+            status=Run.Status.QUEUED, owner=None, queued_at=timezone.now(), enqueued_at=timezone.now(), attempts=0
+        )
+        if changed:
+            outbox.enqueue(claimed.run)
+
+
+def _free() -> Q:
+    """Queued, or running with an owner that no longer beats (by the database's clock)."""
+    lost = Q(owner=None) | Q(owner__beat_at__lt=Now() - timedelta(seconds=settings.LEASE_SECONDS))
+    return Q(status=Run.Status.QUEUED) | (Q(status=Run.Status.RUNNING) & lost)
+
+
+def _refused(row: Run, end: events.Event) -> bool:
+    """Whether the run may not stop here, since a person acted after the loop last looked."""
+    if isinstance(end, events.RunPaused):
+        if row.cancel_requested_at or row.stop_after:
+            return True
+        return row.approvals.exclude(status=Approval.Status.PENDING).filter(taken_at=None).exists()
+    if isinstance(end, events.RunFinished) and end.outcome is Outcome.ANSWERED:
+        return row.queue.filter(status=QueuedMessage.Status.QUEUED).exists()
+    return False
+
+
+def _write(row: Run, batch: events.Batch, now: datetime) -> None:
+    """Chain and store the events, apply them, and let the world know on commit."""
+    stored, clean = [], []
+    number, head, run = row.last_event, row.head_hash, str(row.public_id)
+    for event in batch:
+        number += 1
+        data = clean_json(encode(event))
+        payload, kind = canonical(data), kind_of(event)
+        digest = chain.payload_digest(payload)
+        head = chain.next_hash(before=head, run=run, number=number, kind=kind, at=now, digest=digest)
+        stored.append(
+            Event(run=row, number=number, kind=kind, at=now, payload=payload, payload_digest=digest, hash=head)
+        )
+        clean.append(decode(kind, data))
+    Event.objects.bulk_create(stored)
+    changes = {
+        **Projection(row, now).apply(clean),
+        "last_event": number,
+        "head_hash": head,
+        "head_signature": chain.sign(run=run, number=number, head=head),
+    }
+    if any(isinstance(event, PROGRESS) for event in clean):
+        changes["attempts"] = 0
+    if not Run.objects.filter(pk=row.pk, epoch=row.epoch).update(**changes):
+        raise LeaseLost(run)
+    for name, value in changes.items():
+        setattr(row, name, value)
+    outbox.announce(row, tuple(clean), number)
+
+
+def mark_queued(row: Run) -> None:
+    """A waiting run may go on: queue it, on commit. Called inside the transaction that decided something."""
+    changed = Run.objects.filter(pk=row.pk, status=Run.Status.WAITING).update(
+        status=Run.Status.QUEUED,
+        queued_at=timezone.now(),
+        enqueued_at=timezone.now(),
+        enqueued_times=F("enqueued_times") + 1,
+    )
+    if changed:
+        outbox.enqueue(str(row.public_id))

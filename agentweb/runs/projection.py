@@ -1,0 +1,217 @@
+"""What each event changes in the rows that are derived from it. Called by the journal only, inside its transaction."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import singledispatchmethod
+from typing import Any
+
+from agentweb.engine import events
+from agentweb.engine.codec import encode
+from agentweb.engine.enums import ApprovalStatus, CallStatus
+from agentweb.engine.usage import Usage
+from agentweb.runs.models import Approval, Call, Conversation, Message, QueuedMessage, Run
+
+COUNTED = ("input_tokens", "cached_tokens", "output_tokens", "thinking_tokens", "cost")
+
+
+class Stale(Exception):
+    """The rows are no longer as the loop saw them (a queued message was edited or taken back): look again."""
+
+
+@dataclass
+class Projection:
+    """Applies events to rows and gathers what must change on the run's own row."""
+
+    run: Run
+    now: datetime
+    changes: dict[str, Any] = field(default_factory=dict)
+
+    def apply(self, batch: Iterable[events.Event]) -> dict[str, Any]:
+        """The changed fields of the run. Raises Stale."""
+        for event in batch:
+            self._apply(event)
+        return self.changes
+
+    def _add(self, name: str, amount: Any) -> None:
+        self.changes[name] = self.changes.get(name, getattr(self.run, name)) + amount
+
+    def _spend(self, usage: Usage) -> None:
+        for name in COUNTED:
+            if amount := getattr(usage, name):
+                self._add(name, amount)
+
+    def _call(self, call: str, **changes: Any) -> None:
+        Call.objects.filter(public_id=call, run=self.run).update(**changes)
+
+    @singledispatchmethod
+    def _apply(self, event: events.Event) -> None:
+        """Events that change no row but their own: claims and turns that end."""
+
+    @_apply.register
+    def _(self, event: events.TurnStarted) -> None:
+        self._add("turns", 1)
+
+    @_apply.register
+    def _(self, event: events.SteeringTaken) -> None:
+        self._take(event)
+
+    @_apply.register
+    def _(self, event: events.FollowUpTaken) -> None:
+        self._take(event)
+
+    def _take(self, event: events.SteeringTaken | events.FollowUpTaken) -> None:
+        for queued in event.messages:
+            row = QueuedMessage.objects.filter(
+                public_id=queued.id, run=self.run, status=QueuedMessage.Status.QUEUED, revision=queued.revision
+            ).first()
+            if row is None:
+                raise Stale(queued.id)
+            message = Message.objects.create(
+                public_id=row.public_id,
+                conversation_id=self.run.conversation_id,
+                run=self.run,
+                role=Message.Role.USER,
+                author_id=row.author_id,
+                text=row.text,
+                turn=event.turn,
+            )
+            QueuedMessage.objects.filter(pk=row.pk).update(
+                status=QueuedMessage.Status.TAKEN, turn=event.turn, message=message
+            )
+
+    @_apply.register
+    def _(self, event: events.ModelRequested) -> None:
+        self._add("model_calls", 1)
+        Message.objects.create(
+            public_id=event.message,
+            conversation_id=self.run.conversation_id,
+            run=self.run,
+            role=Message.Role.ASSISTANT,
+            status=Message.Status.STREAMING,
+            turn=event.turn,
+        )
+
+    @_apply.register
+    def _(self, event: events.MessageFinished) -> None:
+        self._spend(event.usage)
+        said = event.message
+        message, _created = Message.objects.update_or_create(
+            public_id=said.id,
+            defaults={
+                "conversation_id": self.run.conversation_id,
+                "run": self.run,
+                "role": Message.Role.ASSISTANT,
+                "status": Message.Status.FINISHED,
+                "text": said.text,
+                "thinking": said.thinking,
+                "finish": said.finish.value,
+                "extra": encode(said.extra),
+                "finished_at": self.now,
+                "turn": self.changes.get("turns", self.run.turns),
+            },
+        )
+        Call.objects.bulk_create(
+            Call(
+                public_id=call.id,
+                run=self.run,
+                message=message,
+                position=position,
+                name=call.name[:200],
+                provider_id=call.provider_id[:200],
+                raw=call.raw,
+                asked_arguments=encode(call.arguments),
+                arguments=encode(call.arguments),
+                invalid=call.invalid.value if call.invalid else "",
+                detail=call.detail,
+                recovered=call.recovered,
+                extra=encode(call.extra),
+            )
+            for position, call in enumerate(said.calls)
+        )
+
+    @_apply.register
+    def _(self, event: events.MessageInterrupted) -> None:
+        self._spend(event.usage)
+        Message.objects.filter(public_id=event.message).update(
+            status=Message.Status.INTERRUPTED,
+            text=event.text,
+            thinking=event.thinking,
+            finish="error",
+            finished_at=self.now,
+        )
+
+    @_apply.register
+    def _(self, event: events.ToolStarted) -> None:
+        self._add("tool_calls", 1)
+        self._call(
+            event.call,
+            status=CallStatus.STARTED.value,
+            arguments=encode(event.arguments),
+            attempt=event.attempt,
+            started_at=self.now,
+        )
+
+    @_apply.register
+    def _(self, event: events.ToolFinished) -> None:
+        self._call(
+            event.call,
+            status=event.status.value,
+            result=event.result.content,
+            result_full=event.result.full,
+            result_kind=event.result.kind.value,
+            seconds=event.seconds,
+            finished_at=self.now,
+        )
+
+    @_apply.register
+    def _(self, event: events.ToolSuspended) -> None:
+        self._call(event.call, status=CallStatus.SUSPENDED.value, detail=event.prompt)
+
+    @_apply.register
+    def _(self, event: events.OutcomeUnknown) -> None:
+        self._call(event.call, status=CallStatus.UNKNOWN.value)
+
+    @_apply.register
+    def _(self, event: events.ApprovalRequested) -> None:
+        call = Call.objects.only("pk").get(public_id=event.call, run=self.run)
+        Approval.objects.create(
+            public_id=event.approval,
+            run=self.run,
+            call=call,
+            arguments=encode(event.arguments),
+            risk=event.risk.value,
+            digest=event.digest,
+            rule=event.rule[:300],
+            requires_comment=event.requires_comment,
+            effect=event.effect,
+            preview=encode(event.preview),
+        )
+        self._call(event.call, status=CallStatus.WAITING.value)
+
+    @_apply.register
+    def _(self, event: events.ApprovalDecided) -> None:
+        Approval.objects.filter(public_id=event.approval, taken_at=None).update(taken_at=self.now)
+        if event.status in (ApprovalStatus.EXPIRED, ApprovalStatus.CANCELLED):
+            Approval.objects.filter(public_id=event.approval, status=Approval.Status.PENDING).update(
+                status=event.status.value, decided_at=self.now
+            )
+
+    @_apply.register
+    def _(self, event: events.RunPaused) -> None:
+        self.changes |= {"status": Run.Status.WAITING, "owner": None, "seconds": event.usage.seconds, "attempts": 0}
+
+    @_apply.register
+    def _(self, event: events.RunFinished) -> None:
+        self.changes |= {
+            "status": Run.Status.FINISHED,
+            "owner": None,
+            "outcome": event.outcome.value,
+            "reason": event.reason.value,
+            "reason_text": event.text,
+            "error": encode(event.error),
+            "seconds": event.usage.seconds,
+            "finished_at": self.now,
+        }
+        self.run.queue.filter(status=QueuedMessage.Status.QUEUED).update(status=QueuedMessage.Status.RETURNED)
+        Conversation.objects.filter(pk=self.run.conversation_id).update(active_at=self.now)

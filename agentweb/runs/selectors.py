@@ -1,0 +1,339 @@
+"""Every way to get at conversations and what hangs on them. Each takes the person, and is the only gate there is."""
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Prefetch, Q, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from agentweb.registry.models import Agent
+from agentweb.runs.errors import NotFound
+from agentweb.runs.models import AccessLog, Approval, Call, Conversation, Event, Message, QueuedMessage, Run, Visibility
+from agentweb.teams.access import role_in
+from agentweb.teams.models import Membership, Role, User
+
+CHATS = (Role.MEMBER, Role.ADMIN)
+LOOK_RESOLUTION = timedelta(minutes=5)  # a page fetches many parts: that is one look
+
+
+@dataclass(frozen=True, slots=True)
+class Rights:
+    """What one person may do with one conversation. ``oversight``: they see it only by their office."""
+
+    write: bool = False
+    cancel: bool = False
+    manage: bool = False
+    decide: bool = False
+    oversight: bool = False
+
+
+def rights(*, user: User, conversation: Conversation, role: str | None) -> Rights | None:
+    """None when the person may not even see it. A person who left the team sees nothing of it any more."""
+    if role is None:
+        return None
+    owner = conversation.owner_id == user.pk
+    admin = role == Role.ADMIN
+    write = role in CHATS and (owner or conversation.visibility == Visibility.TEAM)
+    if not (write or owner or admin or role == Role.REVIEWER):
+        return None
+    manage = (owner and role in CHATS) or admin
+    return Rights(write=write, cancel=manage, manage=manage, decide=write or admin, oversight=not (write or owner))
+
+
+def conversation_for(user: User, public_id: str | uuid.UUID) -> Conversation:
+    """The conversation, with the person's rights as ``may``. Raises NotFound. A look by office is logged."""
+    found = (
+        Conversation.objects.select_related("team", "owner", "agent__model")
+        .filter(public_id=_id(public_id), deleted_at=None)
+        .first()
+    )
+    if found is None:
+        raise NotFound(_("There is no such conversation, or it is not yours to see."))
+    return _admit(user, found)
+
+
+def run_for(user: User, public_id: str | uuid.UUID) -> Run:
+    found = (
+        Run.objects.select_related("conversation__team", "conversation__owner", "conversation__agent", "requested_by")
+        .filter(public_id=_id(public_id), conversation__deleted_at=None)
+        .first()
+    )
+    if found is None:
+        raise NotFound(_("There is no such run, or it is not yours to see."))
+    _admit(user, found.conversation)
+    return found
+
+
+def approval_for(user: User, public_id: str | uuid.UUID) -> Approval:
+    """The approval, with ``may_decide`` for this person."""
+    found = (
+        Approval.objects.select_related("call", "run__snapshot", "run__conversation__team", "decided_by")
+        .filter(public_id=_id(public_id), run__conversation__deleted_at=None)
+        .first()
+    )
+    if found is None:
+        raise NotFound(_("There is no such approval, or it is not yours to see."))
+    conversation = _admit(user, found.run.conversation)
+    found.may_decide = conversation.may.decide
+    return found
+
+
+def call_for(user: User, public_id: str | uuid.UUID) -> Call:
+    """The call with its latest approval as ``approval`` (or None)."""
+    found = (
+        Call.objects.select_related("message", "run__snapshot", "run__conversation__team", "run__conversation__owner")
+        .prefetch_related(_approvals())
+        .filter(public_id=_id(public_id), run__conversation__deleted_at=None)
+        .first()
+    )
+    if found is None:
+        raise NotFound(_("There is no such call, or it is not yours to see."))
+    conversation = _admit(user, found.run.conversation)
+    return _with_approval(found, found.run, conversation)
+
+
+def message_for(user: User, public_id: str | uuid.UUID) -> Message:
+    found = (
+        Message.objects.select_related("author", "run", "conversation__team", "conversation__owner")
+        .filter(public_id=_id(public_id), conversation__deleted_at=None)
+        .first()
+    )
+    if found is None:
+        raise NotFound(_("There is no such message, or it is not yours to see."))
+    _admit(user, found.conversation)
+    return found
+
+
+def queued_for(user: User, run: Run, public_id: str | uuid.UUID) -> QueuedMessage:
+    """A queued message of a run that ``run_for`` has let through."""
+    found = run.queue.select_related("author").filter(public_id=_id(public_id)).first()
+    if found is None:
+        raise NotFound(_("There is no such queued message."))
+    found.run = run
+    return found
+
+
+def agents_for(user: User) -> QuerySet[Agent]:
+    """The agents that the person may start a conversation with."""
+    teams = Membership.objects.filter(user=user, role__in=CHATS).values("team_id")
+    return Agent.objects.select_related("model", "team").filter(Q(team=None) | Q(team__in=teams), enabled=True)
+
+
+def agent_for(user: User, public_id: str | uuid.UUID) -> Agent:
+    found = agents_for(user).filter(public_id=_id(public_id)).first()
+    if found is None:
+        raise NotFound(_("There is no such agent, or it is not for your team."))
+    return found
+
+
+def conversations_for(user: User) -> QuerySet[Conversation]:
+    """What the person's list shows: their own, their teams' shared ones, and all of the teams they review."""
+    mine = Membership.objects.filter(user=user)
+    chats = mine.filter(role__in=CHATS).values("team_id")
+    reviews = mine.filter(role=Role.REVIEWER).values("team_id")
+    return (
+        Conversation.objects.select_related("team", "owner", "agent")
+        .filter(deleted_at=None)
+        .filter(
+            Q(owner=user, team__in=mine.values("team_id"))
+            | Q(visibility=Visibility.TEAM, team__in=chats)
+            | Q(team__in=reviews)
+        )
+    )
+
+
+def approvals_for(user: User, *, status: str | None = None, run: Run | None = None) -> QuerySet[Approval]:
+    """The approvals in conversations that the person sees, newest first."""
+    found = Approval.objects.select_related(
+        "call", "run__snapshot", "run__conversation__team", "run__conversation__owner", "decided_by"
+    ).filter(run__conversation__in=_seen(user))
+    if status is not None:
+        found = found.filter(status=status)
+    if run is not None:
+        found = found.filter(run=run)
+    return found
+
+
+def waiting_for(user: User) -> QuerySet[Approval]:
+    """The pending approvals that the person may decide."""
+    mine = Membership.objects.filter(user=user)
+    chats = mine.filter(role__in=CHATS).values("team_id")
+    admins = mine.filter(role=Role.ADMIN).values("team_id")
+    conversation = "run__conversation"
+    return approvals_for(user, status=Approval.Status.PENDING).filter(
+        Q(**{f"{conversation}__team__in": admins})
+        | (
+            Q(**{f"{conversation}__team__in": chats})
+            & (Q(**{f"{conversation}__owner": user}) | Q(**{f"{conversation}__visibility": Visibility.TEAM}))
+        )
+    )
+
+
+def pending_count(user: User) -> int:
+    return waiting_for(user).count()
+
+
+def mark_decidable(user: User, approvals: Iterable[Approval]) -> list[Approval]:
+    """The same approvals, each with ``may_decide`` for this person; one query for all of them."""
+    roles = dict(Membership.objects.filter(user=user).values_list("team_id", "role"))
+    marked = list(approvals)
+    for approval in marked:
+        conversation = approval.run.conversation
+        may = rights(user=user, conversation=conversation, role=roles.get(conversation.team_id))
+        approval.may_decide = bool(may and may.decide)
+    return marked
+
+
+# --- the transcript, for programs -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One entry of a transcript as programs see it."""
+
+    id: str
+    role: str
+    text: str
+    created_at: datetime
+    thinking: str = ""
+    tool_calls: tuple[dict[str, Any], ...] = ()
+    tool_call_id: str | None = None
+
+
+def transcript_page(conversation: Conversation, *, after: int = 0, limit: int = 100) -> tuple[list[Item], int | None]:
+    """Entries behind message ``after`` (a row id), and the row id to go on from, or None at the end."""
+    rows = list(
+        conversation.messages.filter(pk__gt=after)
+        .filter(Q(role=Message.Role.USER) | Q(status=Message.Status.FINISHED))
+        .prefetch_related("calls")[: limit + 1]
+    )
+    items = [item for row in rows[:limit] for item in _items(row)]
+    return items, rows[limit - 1].pk if len(rows) > limit else None
+
+
+def _items(row: Message) -> Iterable[Item]:
+    calls = list(row.calls.all())
+    yield Item(
+        id=str(row.public_id),
+        role=row.role,
+        text=row.text,
+        thinking=row.thinking,
+        created_at=row.created_at,
+        tool_calls=tuple(
+            {"id": str(call.public_id), "name": call.name, "arguments": call.asked_arguments} for call in calls
+        ),
+    )
+    for call in calls:
+        if call.result is not None:
+            yield Item(
+                id=f"{call.public_id}",
+                role="tool",
+                text=call.result,
+                created_at=call.finished_at or row.created_at,
+                tool_call_id=str(call.public_id),
+            )
+
+
+# --- the timeline, for people ---------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class RunView:
+    """One run as the page shows it: messages in order, each with ``shown_calls``, and what waits in its inbox."""
+
+    run: Run
+    entries: list[Message] = field(default_factory=list)
+    queue: list[QueuedMessage] = field(default_factory=list)
+
+
+def timeline(conversation: Conversation, *, before: int | None = None, limit: int = 30) -> list[RunView]:
+    """The last ``limit`` runs (before the run with that row id), oldest first; a constant number of queries."""
+    runs = conversation.runs.select_related("requested_by", "agent", "snapshot", "cancel_requested_by")
+    if before is not None:
+        runs = runs.filter(pk__lt=before)
+    return [run_view(run, conversation) for run in reversed(runs.prefetch_related(*_parts())[:limit])]
+
+
+def run_view(run: Run, conversation: Conversation) -> RunView:
+    """One run with its parts; queries only what is not prefetched yet."""
+    entries = list(run.messages.all())
+    for message in entries:
+        message.shown_calls = [_with_approval(call, run, conversation) for call in message.calls.all()]
+    return RunView(run=run, entries=entries, queue=list(run.queue.all()))
+
+
+def whole_run(run: Run) -> RunView:
+    """``run_view`` for a run that ``run_for`` has let through."""
+    found = Run.objects.select_related("requested_by", "agent", "snapshot").prefetch_related(*_parts()).get(pk=run.pk)
+    return run_view(found, run.conversation)
+
+
+def events_after(run: Run, number: int, limit: int = 500) -> list[Event]:
+    return list(run.events.filter(number__gt=number).order_by("number")[:limit])
+
+
+def latest_run(conversation: Conversation) -> Run | None:
+    return conversation.runs.order_by("-pk").first()
+
+
+def _parts() -> tuple[Prefetch, ...]:
+    calls = Call.objects.prefetch_related(_approvals())
+    return (
+        Prefetch("messages", Message.objects.select_related("author").prefetch_related(Prefetch("calls", calls))),
+        Prefetch("queue", QueuedMessage.objects.select_related("author")),
+    )
+
+
+def _approvals() -> Prefetch:
+    return Prefetch("approvals", Approval.objects.select_related("decided_by").order_by("-pk"), to_attr="asked")
+
+
+def _with_approval(call: Call, run: Run, conversation: Conversation) -> Call:
+    """The call with ``approval``: its latest one, knowing its run and what this person may do with it."""
+    call.run = run
+    call.approval = call.asked[0] if call.asked else None
+    if call.approval is not None:
+        call.approval.run, call.approval.call = run, call
+        call.approval.may_decide = conversation.may.decide
+    return call
+
+
+# --- the gate -------------------------------------------------------------------------------------------------------
+
+
+def _seen(user: User) -> QuerySet[Conversation]:
+    """Conversations that ``conversation_for`` would let this person see."""
+    admins = Membership.objects.filter(user=user, role=Role.ADMIN).values("team_id")
+    return Conversation.objects.filter(
+        Q(pk__in=conversations_for(user).order_by().values("pk")) | Q(team__in=admins, deleted_at=None)
+    )
+
+
+def _admit(user: User, conversation: Conversation) -> Conversation:
+    may = rights(user=user, conversation=conversation, role=role_in(user=user, team_id=conversation.team_id))
+    if may is None:
+        raise NotFound(_("There is no such conversation, or it is not yours to see."))
+    if may.oversight:
+        _log_look(user, conversation)
+    conversation.may = may
+    return conversation
+
+
+def _log_look(user: User, conversation: Conversation) -> None:
+    recent = timezone.now() - LOOK_RESOLUTION
+    if not AccessLog.objects.filter(conversation=conversation, user=user, at__gt=recent).exists():
+        AccessLog.objects.create(conversation=conversation, user=user)
+
+
+def _id(public_id: str | uuid.UUID) -> uuid.UUID:
+    """A UUID from an address, or one that names nothing when the text is no UUID."""
+    if isinstance(public_id, uuid.UUID):
+        return public_id
+    try:
+        return uuid.UUID(public_id)
+    except (ValueError, AttributeError, TypeError):
+        return uuid.UUID(int=0)

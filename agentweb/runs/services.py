@@ -1,0 +1,284 @@
+"""Everything that people do to conversations and runs. Each is one transaction; pages, API and commands call these."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from agentweb.engine.enums import StopAfter
+from agentweb.engine.events import RunStarted
+from agentweb.registry import snapshots
+from agentweb.registry.models import Agent
+from agentweb.runs import journal, live, outbox
+from agentweb.runs.errors import Conflict, Forbidden, Invalid
+from agentweb.runs.models import (
+    Approval,
+    Conversation,
+    IdempotencyKey,
+    Message,
+    QueuedMessage,
+    Run,
+    Snapshot,
+    Visibility,
+)
+from agentweb.schema import clean, digest
+from agentweb.teams.access import default_team, role_in
+from agentweb.teams.models import Role, Team, User
+
+MAX_TEXT = 100_000
+MAX_TITLE = 200
+DELIVERIES = ("auto", "steer", "follow_up")
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """Where a message went: ``delivered`` is now, steering or follow_up."""
+
+    message: str
+    run: Run
+    delivered: str
+
+
+# --- conversations --------------------------------------------------------------------------------------------------
+
+
+def create_conversation(
+    *, user: User, agent: Agent, team: Team | None = None, title: str = "", visibility: str = Visibility.PRIVATE
+) -> Conversation:
+    """A new, empty conversation. Raises Forbidden when the person does not chat in the team."""
+    team = team or agent.team or default_team(user=user)
+    if team is None or role_in(user=user, team_id=team.pk) not in (Role.MEMBER, Role.ADMIN):
+        raise Forbidden(_("You can start conversations only in a team of which you are a member."))
+    if agent.team_id not in (None, team.pk):
+        raise Forbidden(_("This agent belongs to another team."))
+    return Conversation.objects.create(
+        team=team, owner=user, agent=agent, title=_title(title), visibility=_visibility(visibility)
+    )
+
+
+def rename_conversation(*, user: User, conversation: Conversation, title: str) -> None:
+    _needs(conversation.may.manage)
+    Conversation.objects.filter(pk=conversation.pk).update(title=_title(title))
+
+
+def share_conversation(*, user: User, conversation: Conversation, visibility: str) -> None:
+    """Show the conversation to the team, or to its owner alone."""
+    _needs(conversation.may.manage)
+    Conversation.objects.filter(pk=conversation.pk).update(visibility=_visibility(visibility))
+
+
+def delete_conversation(*, user: User, conversation: Conversation) -> None:
+    """Take the conversation from everyone's sight; a live run of it is cancelled. Its record stays."""
+    _needs(conversation.may.manage)
+    live_run = conversation.runs.exclude(status=Run.Status.FINISHED).first()
+    if live_run is not None:
+        live_run.conversation = conversation
+        cancel_run(user=user, run=live_run)
+    Conversation.objects.filter(pk=conversation.pk, deleted_at=None).update(deleted_at=timezone.now())
+
+
+# --- messages -------------------------------------------------------------------------------------------------------
+
+
+def send_message(*, user: User, conversation: Conversation, text: str, delivery: str = "auto", key: str = "") -> Sent:
+    """Store what a person says and get it to the agent: at once when no run is live, else into the run's inbox.
+
+    ``key`` makes the request idempotent: sent again, it changes nothing and gets the same answer.
+    """
+    _needs(conversation.may.write)
+    text, key = _text(text), clean(key)
+    if delivery not in DELIVERIES:
+        raise Invalid(_("The delivery is not one of auto, steer, follow_up."), [("delivery", _("Unknown delivery."))])
+    fingerprint = digest([str(conversation.public_id), text, delivery])
+    for last_try in (False, True):
+        try:
+            with transaction.atomic():
+                return _replayed(user, key, fingerprint) or _send(user, conversation, text, delivery, key, fingerprint)
+        except IntegrityError:  # a run was started, or the same key used, in the same moment: look again
+            if last_try:
+                raise
+    raise AssertionError("unreachable")
+
+
+def _send(user: User, conversation: Conversation, text: str, delivery: str, key: str, fingerprint: str) -> Sent:
+    run = conversation.runs.select_for_update().exclude(status=Run.Status.FINISHED).first()
+    if run is None:
+        sent = _begin(user, conversation, text)
+    else:
+        run.conversation = conversation
+        sent = _queue(user, run, text, delivery)
+    if key:
+        answer = {"message": sent.message, "run": str(sent.run.public_id), "delivered": sent.delivered}
+        IdempotencyKey.objects.create(user=user, key=key, fingerprint=fingerprint, answer=answer)
+    return sent
+
+
+def _begin(user: User, conversation: Conversation, text: str) -> Sent:
+    message = Message.objects.create(conversation=conversation, role=Message.Role.USER, author=user, text=text)
+    run = _start_run(user, conversation, message)
+    Message.objects.filter(pk=message.pk).update(run=run)
+    changes = {"active_at": timezone.now()}
+    if not conversation.title:
+        changes["title"] = conversation.title = _title(" ".join(text.split())[:80])
+    Conversation.objects.filter(pk=conversation.pk).update(**changes)
+    return Sent(str(message.public_id), run, "now")
+
+
+def _start_run(user: User, conversation: Conversation, message: Message) -> Run:
+    agent = Agent.objects.select_related("model", "team").get(pk=conversation.agent_id)
+    if not agent.enabled:
+        raise Conflict(_("The agent %(agent)s is switched off. Ask an admin.") % {"agent": agent.name})
+    built = snapshots.build(agent)
+    snapshot, _created = Snapshot.objects.get_or_create(digest=built.digest, defaults={"data": built.text})
+    now = timezone.now()
+    run = Run.objects.create(
+        conversation=conversation, agent=agent, requested_by=user, snapshot=snapshot, queued_at=now, enqueued_at=now
+    )
+    journal.start(
+        run, (RunStarted(str(message.public_id), agent.name, built.model_name, agent.max_turns, built.digest),)
+    )
+    outbox.enqueue(str(run.public_id))
+    return run
+
+
+def _queue(user: User, run: Run, text: str, delivery: str) -> Sent:
+    kind = QueuedMessage.Delivery.FOLLOW_UP if delivery == "follow_up" else QueuedMessage.Delivery.STEERING
+    queued = QueuedMessage.objects.create(run=run, author=user, delivery=kind, text=text)
+    outbox.touch(run)
+    return Sent(str(queued.public_id), run, kind.value)
+
+
+def _replayed(user: User, key: str, fingerprint: str) -> Sent | None:
+    """The answer that this key got before. Raises Invalid when it was used for something else."""
+    if not key:
+        return None
+    if len(key) > 200:
+        raise Invalid(_("The idempotency key is too long."), [("Idempotency-Key", _("At most 200 characters."))])
+    seen = IdempotencyKey.objects.filter(user=user, key=key).first()
+    if seen is None:
+        return None
+    if seen.fingerprint != fingerprint:
+        text = _("This idempotency key was used for another request.")
+        raise Invalid(text, [("Idempotency-Key", text)])
+    run = Run.objects.select_related("conversation").get(public_id=seen.answer["run"])
+    return Sent(seen.answer["message"], run, seen.answer["delivered"])
+
+
+def edit_queued(*, user: User, queued: QueuedMessage, text: str) -> QueuedMessage:
+    """Change a message that waits. Raises Conflict once the run has taken it."""
+    _needs(queued.run.conversation.may.write)
+    text = _text(text)
+    changed = QueuedMessage.objects.filter(pk=queued.pk, status=QueuedMessage.Status.QUEUED).update(
+        text=text, revision=queued.revision + 1
+    )
+    return _after_change(queued, changed)
+
+
+def remove_queued(*, user: User, queued: QueuedMessage) -> QueuedMessage:
+    """Take back a message that waits. Raises Conflict once the run has taken it."""
+    _needs(queued.run.conversation.may.write)
+    changed = QueuedMessage.objects.filter(pk=queued.pk, status=QueuedMessage.Status.QUEUED).update(
+        status=QueuedMessage.Status.REMOVED, revision=queued.revision + 1
+    )
+    return _after_change(queued, changed)
+
+
+def _after_change(queued: QueuedMessage, changed: int) -> QueuedMessage:
+    run = queued.run
+    queued.refresh_from_db()
+    queued.run = run
+    if not changed:
+        raise Conflict(
+            _("This message is no longer queued: %(state)s.") % {"state": queued.get_status_display()},
+            {"status": queued.status},
+        )
+    outbox.touch(run)
+    return queued
+
+
+# --- runs -----------------------------------------------------------------------------------------------------------
+
+
+def cancel_run(*, user: User, run: Run) -> bool:
+    """End the run as soon as possible; True when this was the first to ask. Nothing that waits for a decision runs."""
+    _needs(run.conversation.may.cancel)
+    now = timezone.now()
+    with transaction.atomic():
+        changed = (
+            Run.objects.filter(pk=run.pk, cancel_requested_at=None)
+            .exclude(status=Run.Status.FINISHED)
+            .update(cancel_requested_at=now, cancel_requested_by=user)
+        )
+        if changed:
+            Approval.objects.filter(run=run, status=Approval.Status.PENDING).update(
+                status=Approval.Status.CANCELLED, decided_at=now
+            )
+            journal.mark_queued(run)
+            outbox.touch(run)
+            transaction.on_commit(lambda: live.control(str(run.public_id)), robust=True)
+    run.refresh_from_db(fields=["status", "outcome", "cancel_requested_at", "enqueued_at"])
+    return bool(changed)
+
+
+def stop_run(*, user: User, run: Run, after: str) -> bool:
+    """End the run at the next seam, after reasoning or after acting; True when this changed something."""
+    _needs(run.conversation.may.cancel)
+    if after not in tuple(StopAfter):
+        raise Invalid(_("A run can be stopped after reasoning or after acting."), [("after", _("Unknown seam."))])
+    with transaction.atomic():
+        changed = Run.objects.filter(pk=run.pk).exclude(status=Run.Status.FINISHED).update(stop_after=after)
+        if changed:
+            journal.mark_queued(run)
+            outbox.touch(run)
+            transaction.on_commit(lambda: live.control(str(run.public_id)), robust=True)
+    if not changed:
+        raise Conflict(_("The run is finished already."), {"status": Run.Status.FINISHED.value})
+    return True
+
+
+def retry_run(*, user: User, run: Run) -> Run:
+    """Try again after a run that did not answer: a new run for the same conversation as it stands."""
+    _needs(run.conversation.may.write)
+    if run.status != Run.Status.FINISHED or run.outcome == Run.Outcome.ANSWERED:
+        raise Conflict(_("Only a run that ended without an answer can be tried again."), {"status": run.status})
+    message = run.conversation.messages.filter(role=Message.Role.USER).order_by("-pk").first()
+    if message is None or run.conversation.runs.filter(pk__gt=run.pk).exists():
+        raise Conflict(_("The conversation has moved on since this run."), {"status": run.status})
+    try:
+        with transaction.atomic():
+            return _start_run(user, run.conversation, message)
+    except IntegrityError as error:
+        raise Conflict(_("Another run of this conversation has just started."), {}) from error
+
+
+# --- shared checks --------------------------------------------------------------------------------------------------
+
+
+def _needs(allowed: bool) -> None:
+    if not allowed:
+        raise Forbidden(_("You can read this conversation but not change it."))
+
+
+def _text(text: Any) -> str:
+    if not isinstance(text, str) or not (text := clean(text)).strip():
+        raise Invalid(_("The message is empty."), [("text", _("Write something first."))])
+    if len(text) > MAX_TEXT:
+        words = _("The message is longer than %(limit)d characters.") % {"limit": MAX_TEXT}
+        raise Invalid(words, [("text", words)])
+    return text
+
+
+def _title(title: str) -> str:
+    title = " ".join(clean(title).split())
+    if len(title) > MAX_TITLE:
+        words = _("The title is longer than %(limit)d characters.") % {"limit": MAX_TITLE}
+        raise Invalid(words, [("title", words)])
+    return title
+
+
+def _visibility(visibility: str) -> str:
+    if visibility not in Visibility.values:
+        raise Invalid(_("Visibility is private or team."), [("visibility", _("Unknown visibility."))])
+    return visibility

@@ -1,0 +1,48 @@
+"""Events survive the way to JSON text and back."""
+
+import json
+from decimal import Decimal
+
+import pytest
+
+from agentweb.engine import enums, events
+from agentweb.engine.codec import KINDS, decode, encode, kind_of
+from agentweb.engine.messages import AssistantMessage, ToolCall, ToolResult
+from agentweb.engine.usage import Usage
+
+USAGE = Usage(turns=2, input_tokens=10, cost=Decimal("0.00001000"), seconds=1.5)
+FAULT = events.ModelFault(enums.ErrorKind.RATE_LIMIT, "Too many requests.", True)
+CALL = ToolCall("c1", "write_file", {"path": "a"}, '{"path": "a"}', "call_0", extra={"signature": "x"})
+BROKEN = ToolCall("c2", "write_file", None, '{"pa', invalid=enums.Invalid.TRUNCATED, detail="cut off")
+
+EXAMPLES = [
+    events.RunStarted("m1", "Assistant", "scripted", 10, "d" * 64),
+    events.RunClaimed("worker-1", 3),
+    events.RunResumed(True),
+    events.TurnStarted(1),
+    events.SteeringTaken(2, (events.Queued("q1", "shorter", "Ann", 1),)),
+    events.FollowUpTaken(2, ()),
+    events.ModelRequested("m2", 1, 1, "scripted", "d" * 64, enums.Purpose.WRAP_UP),
+    events.MessageFinished(AssistantMessage("m2", "hi", "hm", (CALL, BROKEN), enums.Finish.TOOL_CALLS), USAGE, 0.5),
+    events.MessageInterrupted("m2", "h", "", FAULT),
+    events.ModelRetried(1, 2, FAULT, 0.5),
+    events.ToolStarted("c1", "write_file", {"path": "a", "n": [1, None]}, "rule", 2),
+    events.ToolFinished("c1", "write_file", ToolResult("c1", "done", enums.ResultKind.OK, "whole"), seconds=0.1),
+    events.ToolSuspended("c1", "ask_user", "Which one?"),
+    events.OutcomeUnknown("c1", "write_file"),
+    events.ApprovalRequested("a1", "c1", "write_file", {}, enums.Risk.HIGH, "d", "rule", preview={"rows": [1]}),
+    events.ApprovalDecided("a1", "c1", enums.ApprovalStatus.EXPIRED),
+    events.ApprovalDecided("a1", "c1", enums.ApprovalStatus.MODIFIED, enums.DecisionKind.MODIFY, "Ann", "", {"a": 1}),
+    events.TurnFinished(1),
+    events.RunPaused(("c1", "c2"), USAGE),
+    events.RunFinished(enums.Outcome.FAILED, enums.Reason.MODEL_ERROR, "No answer.", USAGE, FAULT),
+]
+
+
+@pytest.mark.parametrize("event", EXAMPLES, ids=kind_of)
+def test_an_event_comes_back_from_json_as_it_was(event):
+    assert decode(kind_of(event), json.loads(json.dumps(encode(event)))) == event
+
+
+def test_every_kind_of_event_has_an_example():
+    assert {kind_of(event) for event in EXAMPLES} == set(KINDS)
