@@ -33,7 +33,7 @@ class ModelFault:
 
 @dataclass(frozen=True, slots=True)
 class Queued:
-    """A message taken from the run's inbox. ``revision`` grows with each edit, so an edit between look and take shows."""
+    """A message in the run's inbox. ``revision`` grows with each edit, so an edit between look and take shows."""
 
     id: str
     text: str

@@ -1,5 +1,6 @@
 """What the loop needs from outside, as protocols: a model, tools, a policy, an inbox, the person's controls."""
 
+import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -62,7 +63,13 @@ class ModelError(Exception):
     """A model call failed. ``message`` is a sentence for people that says what to do; it never holds a key."""
 
     def __init__(
-        self, kind: ErrorKind, message: str, *, retryable: bool = False, retry_after_s: float | None = None, code: str = ""
+        self,
+        kind: ErrorKind,
+        message: str,
+        *,
+        retryable: bool = False,
+        retry_after_s: float | None = None,
+        code: str = "",
     ) -> None:
         super().__init__(message)
         self.kind = kind
@@ -242,7 +249,8 @@ class Controls(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What one run works with. ``clock`` gives seconds that only grow; ``new_id`` a new opaque id."""
+    """What one run works with. ``clock`` gives seconds that only grow; ``new_id`` a new opaque id; ``jitter`` a number
+    from 0 to 1 that spreads retries, so that runs that failed together do not come back together."""
 
     model: Model
     tools: Toolset
@@ -255,3 +263,4 @@ class Setup:
     clock: Callable[[], float]
     sleep: Callable[[float], Awaitable[None]]
     sequential: bool = False
+    jitter: Callable[[], float] = random.random

@@ -25,9 +25,10 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The ceilings of one run."""
+    """The ceilings of one run. Times are seconds; ``retry_after_cap_s`` bounds what a model server may ask us to wait."""
 
     max_turns: int = 10
     model_attempts: int = 4
     retry_base_s: float = 0.5
     retry_cap_s: float = 30.0
+    retry_after_cap_s: float = 120.0

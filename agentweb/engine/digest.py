@@ -1,0 +1,29 @@
+"""Digests that bind a person's decision to exactly what was shown."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+
+from agentweb.engine.messages import Json
+
+
+def canonical(value: Json) -> str:
+    """One text per JSON value: sorted keys, no spaces, ASCII only; 1.0 and 1 are the same number.
+
+    Databases may turn a whole float into an integer on the way, so the two must not differ here."""
+    return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"))
+
+
+def call_digest(arguments: Mapping[str, Json] | None, tool_digest: str, rule: str) -> str:
+    """SHA-256 (hex) over the arguments, the digest of the tool's definition and the rule that applied."""
+    return hashlib.sha256(canonical([arguments, tool_digest, rule]).encode()).hexdigest()
+
+
+def _plain(value: Json) -> Json:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value

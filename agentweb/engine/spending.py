@@ -1,0 +1,31 @@
+"""What each event adds to a run's usage: the one place that the loop and the stored totals both count by."""
+
+from agentweb.engine.events import (
+    Event,
+    MessageFinished,
+    MessageInterrupted,
+    ModelRequested,
+    ToolFinished,
+    ToolStarted,
+    TurnStarted,
+)
+from agentweb.engine.usage import Usage
+
+NOTHING = Usage()
+
+
+def spent(event: Event) -> Usage:
+    """Model calls count when they are asked for, tools when they first start, so a crash loses neither."""
+    match event:
+        case TurnStarted():
+            return Usage(turns=1)
+        case ModelRequested():
+            return Usage(model_calls=1)
+        case MessageFinished(usage=usage) | MessageInterrupted(usage=usage):
+            return usage
+        case ToolStarted(attempt=attempt):
+            return Usage(tool_calls=1) if attempt == 1 else NOTHING
+        case ToolFinished(seconds=seconds):
+            return Usage(seconds=seconds)
+        case _:
+            return NOTHING

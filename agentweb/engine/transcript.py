@@ -1,0 +1,196 @@
+"""The state of a run as the fold of its events: what was said, and how each call stands."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from agentweb.engine.enums import CallStatus
+from agentweb.engine.events import (
+    ApprovalDecided,
+    ApprovalRequested,
+    Event,
+    FollowUpTaken,
+    MessageFinished,
+    MessageInterrupted,
+    ModelRequested,
+    OutcomeUnknown,
+    RunStarted,
+    SteeringTaken,
+    ToolFinished,
+    ToolStarted,
+    ToolSuspended,
+    TurnFinished,
+    TurnStarted,
+)
+from agentweb.engine.messages import AssistantMessage, Json, Message, ToolCall, ToolResult, UserMessage
+from agentweb.engine.ports import Decision
+
+CallEvent = ToolStarted | ToolFinished | ToolSuspended | OutcomeUnknown | ApprovalRequested | ApprovalDecided
+
+
+@dataclass(frozen=True, slots=True)
+class CallEntry:
+    """One call and all that has happened to it.
+
+    ``arguments`` are those that run (None: those of the model); ``shown`` those of the latest approval, whose id and
+    digest are ``approval`` and ``approval_digest``. ``decision`` is what a person said last about this call as it now
+    stands; ``taken`` tells whether the run has already acted on it. ``expired``: nobody decided in time.
+    """
+
+    call: ToolCall
+    status: CallStatus = CallStatus.OPEN
+    result: ToolResult | None = None
+    decision: Decision | None = None
+    approval: str = ""
+    approval_digest: str = ""
+    arguments: Mapping[str, Json] | None = None
+    attempt: int = 0
+    shown: Mapping[str, Json] | None = None
+    taken: bool = False
+    expired: bool = False
+
+    @property
+    def runs_with(self) -> Mapping[str, Json] | None:
+        return self.call.arguments if self.arguments is None else self.arguments
+
+    @property
+    def waits(self) -> bool:
+        """Someone outside must act before this call can go on."""
+        match self.status:
+            case CallStatus.WAITING:
+                return self.decision is None and not self.expired
+            case CallStatus.SUSPENDED | CallStatus.UNKNOWN:
+                return True
+            case _:
+                return False
+
+
+@dataclass(slots=True)
+class Transcript:
+    """The messages of a conversation and the place that its live run has reached.
+
+    ``turn`` and ``turn_open`` belong to this run; ``replied``: the open turn already has its model message;
+    ``streaming`` is the id of the message that a model call is writing, ``attempt`` the number of that call within
+    the turn. Results are not in ``messages``, they stand with their calls. Built from plain values; a call that
+    ``calls`` does not mention is open.
+    """
+
+    messages: list[UserMessage | AssistantMessage] = field(default_factory=list)
+    calls: dict[str, CallEntry] = field(default_factory=dict)
+    turn: int = 0
+    turn_open: bool = False
+    replied: bool = False
+    streaming: str = ""
+    attempt: int = 0
+
+    def __post_init__(self) -> None:
+        for message in self.messages:
+            self._expect(message)
+
+    def apply(self, event: Event) -> None:
+        """Fold one event in. The loop and a replay both come through here, and nothing else changes a transcript."""
+        match event:
+            case RunStarted():
+                self.turn, self.turn_open, self.replied, self.attempt = 0, False, False, 0
+            case TurnStarted(turn=turn):
+                self.turn, self.turn_open, self.replied, self.attempt = turn, True, False, 0
+            case TurnFinished():
+                self.turn_open = False
+            case SteeringTaken(messages=queued) | FollowUpTaken(messages=queued):
+                self.messages.extend(UserMessage(one.id, one.text, one.author) for one in queued)
+            case ModelRequested(message=message, attempt=attempt):
+                self.streaming, self.attempt = message, attempt
+            case MessageFinished(message=finished):
+                self.messages.append(finished)
+                self._expect(finished)
+                self.streaming, self.replied, self.attempt = "", True, 0
+            case MessageInterrupted():
+                self.streaming = ""
+            case (
+                ToolStarted()
+                | ToolFinished()
+                | ToolSuspended()
+                | OutcomeUnknown()
+                | ApprovalRequested()
+                | ApprovalDecided()
+            ):
+                self.calls[event.call] = _moved(self.calls[event.call], event)
+            case _:  # claims, pauses, retries and the end leave what was said as it is
+                pass
+
+    def history(self) -> tuple[Message, ...]:
+        """What the model is sent: each assistant message with the results of its calls right behind it, in the order
+        it asked. A message that says nothing and asks nothing is left out, since providers refuse it."""
+        history: list[Message] = []
+        for message in self.messages:
+            if isinstance(message, UserMessage):
+                history.append(message)
+            elif message.text or message.calls:
+                history.append(message)
+                results = (self.calls[call.id].result for call in message.calls)
+                history.extend(result for result in results if result is not None)
+        return tuple(history)
+
+    def open_calls(self) -> tuple[CallEntry, ...]:
+        """The calls of the last assistant message that have no result yet, in the order the model asked."""
+        for message in reversed(self.messages):
+            if isinstance(message, AssistantMessage):
+                entries = (self.calls[call.id] for call in message.calls)
+                return tuple(entry for entry in entries if entry.result is None)
+        return ()
+
+    @property
+    def answered(self) -> bool:
+        """The last word is the model's, and it asked for nothing more."""
+        last = self.messages[-1] if self.messages else None
+        return isinstance(last, AssistantMessage) and not last.calls
+
+    @property
+    def acted(self) -> bool:
+        """The last word is the model's, it asked for tools, and all of them have their results."""
+        last = self.messages[-1] if self.messages else None
+        return isinstance(last, AssistantMessage) and bool(last.calls) and not self.open_calls()
+
+    def _expect(self, message: UserMessage | AssistantMessage) -> None:
+        if isinstance(message, AssistantMessage):
+            for call in message.calls:
+                self.calls.setdefault(call.id, CallEntry(call))
+
+
+def _moved(entry: CallEntry, event: CallEvent) -> CallEntry:
+    match event:
+        case ToolStarted():
+            return replace(entry, status=CallStatus.STARTED, arguments=event.arguments, attempt=event.attempt)
+        case ToolFinished():
+            return replace(entry, status=event.status, result=event.result)
+        case ToolSuspended():
+            return replace(entry, status=CallStatus.SUSPENDED, decision=None, taken=False)
+        case OutcomeUnknown():
+            # An approval was for one run of the call; whether it may run again is a new question.
+            return replace(entry, status=CallStatus.UNKNOWN, decision=None, taken=False)
+        case ApprovalRequested():
+            return replace(
+                entry,
+                status=CallStatus.WAITING,
+                approval=event.approval,
+                approval_digest=event.digest,
+                arguments=event.arguments,
+                shown=event.arguments,
+                decision=None,
+                taken=False,
+            )
+        case ApprovalDecided():
+            return replace(entry, approval=event.approval, decision=_decision(entry, event), taken=True)
+
+
+def _decision(entry: CallEntry, event: ApprovalDecided) -> Decision | None:
+    if event.decision is None:
+        return None
+    return Decision(
+        approval=event.approval,
+        kind=event.decision,
+        by=event.by,
+        digest=entry.approval_digest,
+        arguments=event.arguments,
+        comment=event.comment,
+        response=event.response,
+    )
