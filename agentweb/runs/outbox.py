@@ -9,12 +9,11 @@ from kombu.exceptions import OperationalError
 
 from agentweb.engine import events
 from agentweb.runs import live
+from agentweb.runs.cards import Card, changed_cards, opened_message
 from agentweb.runs.models import Run
 
 ADVANCE = "runs.advance"
 logger = logging.getLogger(__name__)
-
-Card = tuple[str, str]
 
 
 def enqueue(run: str) -> None:
@@ -27,7 +26,7 @@ def announce(row: Run, batch: events.Batch, last: int) -> None:
     run, conversation = str(row.public_id), str(row.conversation.public_id)
     status, epoch = str(row.status), row.epoch
     cards = changed_cards(run, batch)
-    opened = next((event.message for event in batch if isinstance(event, events.ModelRequested)), "")
+    opened = opened_message(batch)
     closed = any(isinstance(event, events.MessageFinished | events.MessageInterrupted) for event in batch)
     kinds = [type(event).__name__ for event in batch]
     transaction.on_commit(
@@ -51,33 +50,6 @@ def touch(row: Run, cards: list[Card] | None = None) -> None:
     run, conversation = str(row.public_id), str(row.conversation.public_id)
     changed = [*(cards or []), ("run", run)]
     transaction.on_commit(lambda: live.publish_touch(run=run, conversation=conversation, cards=changed), robust=True)
-
-
-def changed_cards(run: str, batch: events.Batch) -> list[Card]:
-    """The cards that the events changed, in the order in which they first appear on the page."""
-    cards: dict[Card, None] = {}
-    for event in batch:
-        match event:
-            case events.MessageFinished(message=message):
-                cards[("message", message.id)] = None
-                cards.update(dict.fromkeys(("call", call.id) for call in message.calls))
-            case events.MessageInterrupted(message=message):
-                cards[("message", message)] = None
-            case events.SteeringTaken(messages=messages) | events.FollowUpTaken(messages=messages):
-                cards.update(dict.fromkeys(("message", message.id) for message in messages))
-            case (
-                events.ToolStarted(call=call)
-                | events.ToolFinished(call=call)
-                | events.ToolSuspended(call=call)
-                | events.OutcomeUnknown(call=call)
-                | events.ApprovalRequested(call=call)
-                | events.ApprovalDecided(call=call)
-            ):
-                cards[("call", call)] = None
-            case _:
-                pass
-    cards[("run", run)] = None
-    return list(cards)
 
 
 def _send(run: str) -> None:

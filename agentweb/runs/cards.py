@@ -1,0 +1,48 @@
+"""Which parts of a page an event changes."""
+
+from collections.abc import Iterable
+
+from agentweb.engine import events
+
+Card = tuple[str, str]
+
+
+def changed_cards(run: str, batch: Iterable[events.Event]) -> list[Card]:
+    """The cards that the events changed, in the order in which they first appear on the page."""
+    cards: dict[Card, None] = {}
+    for event in batch:
+        match event:
+            case events.ModelRequested(message=message) | events.MessageInterrupted(message=message):
+                cards[("message", message)] = None
+            case events.MessageFinished(message=message):
+                cards[("message", message.id)] = None
+                cards.update(dict.fromkeys(("call", call.id) for call in message.calls))
+            case events.SteeringTaken(messages=messages) | events.FollowUpTaken(messages=messages):
+                cards.update(dict.fromkeys(("message", message.id) for message in messages))
+            case (
+                events.ToolStarted(call=call)
+                | events.ToolFinished(call=call)
+                | events.ToolSuspended(call=call)
+                | events.OutcomeUnknown(call=call)
+                | events.ApprovalRequested(call=call)
+                | events.ApprovalDecided(call=call)
+            ):
+                cards[("call", call)] = None
+            case _:
+                pass
+    cards[("run", run)] = None
+    return list(cards)
+
+
+def opened_message(batch: Iterable[events.Event]) -> str:
+    """The message that is being written after these events, or "" when none is."""
+    opened = ""
+    for event in batch:
+        match event:
+            case events.ModelRequested(message=message):
+                opened = message
+            case events.MessageFinished() | events.MessageInterrupted():
+                opened = ""
+            case _:
+                pass
+    return opened

@@ -1,0 +1,27 @@
+"""A place in what a run has shown: the last event, and how many live frames came after it."""
+
+import re
+from typing import NamedTuple
+
+_FORM = re.compile(r"(\d{1,10})(?:-(\d{1,15}))?", re.ASCII)
+
+
+class Cursor(NamedTuple):
+    """Ordered as frames are. As text, and as the id of a Redis stream entry: ``"<event>-<delta>"``."""
+
+    event: int
+    delta: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> "Cursor":
+        """Also takes a plain event number. Raises ValueError."""
+        found = _FORM.fullmatch(text)
+        if found is None:
+            raise ValueError(f"not a cursor: {text[:40]!r}")
+        return cls(int(found[1]), int(found[2] or 0))
+
+    def __str__(self) -> str:
+        return f"{self.event}-{self.delta}"
+
+
+START = Cursor(0, 0)

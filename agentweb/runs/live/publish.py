@@ -1,0 +1,117 @@
+"""Telling those who watch, from synchronous code, after the commit. A failure costs liveness, never an event."""
+
+import json
+import logging
+import time
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import redis
+from django.conf import settings
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from agentweb.runs.live import keys, scripts
+
+logger = logging.getLogger(__name__)
+
+TIMEOUT_S = 1.0
+PAUSE_S = 2.0  # after a failure nobody waits for Redis again for this long
+
+Card = tuple[str, str]
+
+
+class Publisher:
+    """One connection pool of this process. Safe in threads."""
+
+    def __init__(self, url: str) -> None:
+        self._redis = redis.Redis.from_url(
+            url,
+            socket_timeout=TIMEOUT_S,
+            socket_connect_timeout=TIMEOUT_S,
+            retry=Retry(NoBackoff(), 1),  # a connection that has died while idle is made anew once
+        )
+        self._silent_until = 0.0
+
+    def run_script(self, script: str, run: str, conversation: str, frame: dict[str, Any], *arguments: Any) -> None:
+        channel = keys.channel_of(conversation)
+        fixed = (channel, frame_tail(frame), keys.STREAM_LENGTH, keys.EXPIRY_S)
+        self._attempt(lambda: self._eval(script, keys.run_keys(run), (*fixed, *arguments)))
+
+    def publish(self, channel: str, text: str) -> None:
+        self._attempt(lambda: self._redis.publish(channel, text))
+
+    def _eval(self, script: str, names: list[str], arguments: Sequence[Any]) -> None:
+        try:
+            self._redis.evalsha(scripts.sha(script), len(names), *names, *arguments)
+        except redis.exceptions.NoScriptError:
+            self._redis.eval(script, len(names), *names, *arguments)
+
+    def _attempt(self, act: Any) -> None:
+        if time.monotonic() < self._silent_until:
+            return
+        try:
+            act()
+        except redis.RedisError as error:
+            self._silent_until = time.monotonic() + PAUSE_S
+            logger.warning("Redis did not take a frame (%s: %s); pages catch up from the rows.", type(error), error)
+
+
+@lru_cache(maxsize=4)
+def _publisher(url: str) -> Publisher:
+    return Publisher(url)
+
+
+def frame_tail(frame: dict[str, Any]) -> bytes:
+    """The frame as JSON without its opening brace: the script puts the cursor in front."""
+    return json.dumps(frame, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")[1:]
+
+
+def publish_events(
+    *,
+    run: str,
+    conversation: str,
+    last: int,
+    kinds: Sequence[str],
+    cards: Sequence[Card],
+    status: str,
+    epoch: int,
+    opened: str = "",
+    closed: bool = False,
+) -> None:
+    """The frame of one batch of events that ends with number ``last``. ``opened``: the message whose text follows."""
+    if not settings.REDIS_URL:
+        return
+    frame = event_frame(run=run, last=last, kinds=kinds, cards=cards, status=status, opened=opened) | {"epoch": epoch}
+    publisher = _publisher(settings.REDIS_URL)
+    publisher.run_script(scripts.EVENTS, run, conversation, frame, last, opened, "1" if closed else "0")
+
+
+def event_frame(
+    *, run: str, last: int, kinds: Sequence[str], cards: Sequence[Card], status: str, opened: str
+) -> dict[str, Any]:
+    """What a frame says about events; the same whether it comes live or from the rows."""
+    first = last - len(kinds) + 1
+    frame: dict[str, Any] = {
+        "run": run,
+        "events": [{"number": first + place, "kind": kind} for place, kind in enumerate(kinds)],
+        "cards": [list(card) for card in cards],
+        "status": status,
+    }
+    if opened:
+        frame["message"] = opened
+    return frame
+
+
+def publish_touch(*, run: str, conversation: str, cards: Sequence[Card]) -> None:
+    """Something changed that is no event; whoever watches fetches the cards again."""
+    if settings.REDIS_URL:
+        frame = {"run": run, "cards": [list(card) for card in cards]}
+        _publisher(settings.REDIS_URL).run_script(scripts.TOUCH, run, conversation, frame)
+
+
+def control(run: str) -> None:
+    """Tell the workers to look at once what people asked of this run."""
+    if settings.REDIS_URL:
+        _publisher(settings.REDIS_URL).publish(keys.CONTROL, run)
