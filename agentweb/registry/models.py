@@ -90,9 +90,7 @@ class Agent(models.Model):
     name = models.CharField(_("name"), max_length=100, unique=True)
     description = models.CharField(_("description"), max_length=300, blank=True)
     instructions = models.TextField(_("instructions"), blank=True)
-    team = models.ForeignKey(
-        Team, models.CASCADE, related_name="agents", null=True, blank=True, verbose_name=_("team")
-    )
+    team = models.ForeignKey(Team, models.CASCADE, related_name="agents", null=True, blank=True, verbose_name=_("team"))
     model = models.ForeignKey(
         ChatModel,
         models.PROTECT,
@@ -150,9 +148,7 @@ class PolicyRule(models.Model):
     tool = models.CharField(
         _("tools"), max_length=100, default="*", help_text=_("A tool name; * stands for any characters.")
     )
-    risk = models.CharField(
-        _("risk level"), max_length=6, choices=Risk, blank=True, help_text=_("Empty: every level.")
-    )
+    risk = models.CharField(_("risk level"), max_length=6, choices=Risk, blank=True, help_text=_("Empty: every level."))
     verdict = models.CharField(_("verdict"), max_length=5, choices=Says)
     requires_comment = models.BooleanField(_("a comment is required"), default=False)
     reason = models.CharField(

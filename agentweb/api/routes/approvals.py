@@ -1,0 +1,50 @@
+"""Approvals and the decisions about them."""
+
+from typing import Annotated, Literal
+
+from django.http import HttpRequest
+from ninja import Query, Router
+
+from agentweb.api import paging
+from agentweb.api.shapes import DecisionIn, approval_out
+from agentweb.runs import decisions, selectors
+
+router = Router(tags=["approvals"])
+Status = Literal["pending", "approved", "modified", "rejected", "answered", "expired", "cancelled"]
+
+
+@router.get("/approvals")
+def approvals(
+    request: HttpRequest,
+    status: Status | None = None,
+    run: str | None = None,
+    cursor: str = "",
+    limit: Annotated[int, Query(ge=1, le=paging.MOST)] = 50,
+):
+    """Approvals in the conversations that you see, newest first."""
+    of_run = selectors.run_for(request.user, run) if run is not None else None
+    rows = selectors.approvals_for(request.user, status=status, run=of_run)
+    page = paging.page(rows, cursor, limit, lambda row: row)
+    page["items"] = [approval_out(row) for row in selectors.mark_decidable(request.user, page["items"])]
+    return page
+
+
+@router.get("/approvals/{approval_id}")
+def approval(request: HttpRequest, approval_id: str):
+    return approval_out(selectors.approval_for(request.user, approval_id))
+
+
+@router.post("/approvals/{approval_id}/decision")
+def decide(request: HttpRequest, approval_id: str, body: DecisionIn):
+    """Decide about a call that waits. ``digest`` is the one you saw; 409 tells the true state when it is too late."""
+    found = selectors.approval_for(request.user, approval_id)
+    decided = decisions.decide(
+        user=request.user,
+        approval=found,
+        decision=body.decision,
+        digest=body.digest,
+        arguments=body.arguments,
+        comment=body.comment,
+        response=body.response,
+    )
+    return approval_out(decided)

@@ -1,0 +1,65 @@
+"""Runs: state, events, calls, and what a person may ask of them."""
+
+from typing import Annotated
+
+from django.http import HttpRequest
+from ninja import Query, Router
+
+from agentweb.api import stream
+from agentweb.api.shapes import QueuedIn, StopIn, call_out, queued_out, run_out
+from agentweb.runs import selectors, services
+
+router = Router(tags=["runs"])
+
+
+@router.get("/runs/{run_id}")
+def run(request: HttpRequest, run_id: str):
+    return run_out(selectors.run_for(request.user, run_id))
+
+
+@router.get("/runs/{run_id}/events")
+async def events(
+    request: HttpRequest, run_id: str, after: str = "0", wait: Annotated[float, Query(ge=0, le=stream.MOST_WAIT)] = 0
+):
+    """Events behind ``after``, waiting up to ``wait`` seconds for one; with Accept: text/event-stream, live."""
+    return await stream.answer(request, run_id, after, wait)
+
+
+@router.get("/runs/{run_id}/calls")
+def calls(request: HttpRequest, run_id: str):
+    return {"items": [call_out(row) for row in selectors.calls_of(selectors.run_for(request.user, run_id))]}
+
+
+@router.post("/runs/{run_id}/cancel")
+def cancel(request: HttpRequest, run_id: str):
+    """End the run as soon as possible. 202 the first time, 200 with the state after that."""
+    found = selectors.run_for(request.user, run_id)
+    first = services.cancel_run(user=request.user, run=found)
+    return request.api.create_response(request, run_out(found), status=202 if first else 200)
+
+
+@router.post("/runs/{run_id}/stop")
+def stop(request: HttpRequest, run_id: str, body: StopIn):
+    """End the run at the next seam: after reasoning, or after acting."""
+    found = selectors.run_for(request.user, run_id)
+    services.stop_run(user=request.user, run=found, after=body.after)
+    found.refresh_from_db()
+    return request.api.create_response(request, run_out(found), status=202)
+
+
+@router.get("/runs/{run_id}/queue")
+def queue(request: HttpRequest, run_id: str):
+    """Steering and follow-ups that wait."""
+    return {"items": [queued_out(row) for row in selectors.queue_of(selectors.run_for(request.user, run_id))]}
+
+
+@router.patch("/runs/{run_id}/queue/{message_id}")
+def edit(request: HttpRequest, run_id: str, message_id: str, body: QueuedIn):
+    queued = selectors.queued_for(request.user, selectors.run_for(request.user, run_id), message_id)
+    return queued_out(services.edit_queued(user=request.user, queued=queued, text=body.text))
+
+
+@router.delete("/runs/{run_id}/queue/{message_id}")
+def remove(request: HttpRequest, run_id: str, message_id: str):
+    queued = selectors.queued_for(request.user, selectors.run_for(request.user, run_id), message_id)
+    return queued_out(services.remove_queued(user=request.user, queued=queued))

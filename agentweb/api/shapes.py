@@ -1,0 +1,152 @@
+"""The JSON that goes in and out. Field names are a contract with other programs."""
+
+import json
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from ninja import Schema
+from pydantic import ConfigDict, Field
+
+from agentweb.runs.models import Approval, Call, Conversation, Event, QueuedMessage, Run
+from agentweb.runs.selectors import Item
+
+Text = Annotated[str, Field(strict=True)]
+
+
+class Body(Schema):
+    """A request body: unknown fields are refused, since they are most often misspelt ones."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class ConversationIn(Body):
+    agent: Text | None = None
+    title: Text = ""
+    team: Text | None = None
+    visibility: Literal["private", "team"] = "private"
+
+
+class MessageIn(Body):
+    text: Text
+    delivery: Literal["auto", "steer", "follow_up"] = "auto"
+
+
+class StopIn(Body):
+    after: Literal["reasoning", "acting"]
+
+
+class QueuedIn(Body):
+    text: Text
+
+
+class DecisionIn(Body):
+    decision: Literal["approve", "modify", "reject", "respond"]
+    digest: Text
+    arguments: Any = None
+    comment: Text = ""
+    response: Text = ""
+
+
+def conversation_out(row: Conversation) -> dict[str, Any]:
+    return {
+        "id": str(row.public_id),
+        "title": row.title,
+        "agent": str(row.agent.public_id),
+        "team": str(row.team.public_id),
+        "visibility": row.visibility,
+        "created_at": _time(row.created_at),
+        "active_at": _time(row.active_at),
+    }
+
+
+def item_out(item: Item) -> dict[str, Any]:
+    return {
+        "id": item.id,
+        "role": item.role,
+        "text": item.text,
+        "thinking": item.thinking,
+        "tool_calls": list(item.tool_calls),
+        "tool_call_id": item.tool_call_id,
+        "created_at": _time(item.created_at),
+    }
+
+
+def run_out(row: Run) -> dict[str, Any]:
+    return {
+        "id": str(row.public_id),
+        "conversation": str(row.conversation.public_id),
+        "status": row.status,
+        "outcome": row.outcome or None,
+        "reason": row.reason or None,
+        "usage": {
+            "turns": row.turns,
+            "model_calls": row.model_calls,
+            "tool_calls": row.tool_calls,
+            "input_tokens": row.input_tokens,
+            "cached_tokens": row.cached_tokens,
+            "output_tokens": row.output_tokens,
+            "thinking_tokens": row.thinking_tokens,
+            "cost": format(row.cost, "f"),
+            "seconds": round(row.seconds, 3),
+        },
+        "error": row.error,
+        "created_at": _time(row.created_at),
+        "finished_at": _time(row.finished_at),
+    }
+
+
+def event_out(row: Event) -> dict[str, Any]:
+    return {"number": row.number, "kind": row.kind, "at": _time(row.at), "data": json.loads(row.payload)}
+
+
+def call_out(row: Call) -> dict[str, Any]:
+    approval = row.asked[0] if row.asked else None
+    return {
+        "id": str(row.public_id),
+        "name": row.name,
+        "arguments": row.arguments,
+        "status": row.status,
+        "result": row.result,
+        "is_error": row.is_error,
+        "started_at": _time(row.started_at),
+        "finished_at": _time(row.finished_at),
+        "approval": str(approval.public_id) if approval else None,
+    }
+
+
+def approval_out(row: Approval) -> dict[str, Any]:
+    return {
+        "id": str(row.public_id),
+        "run": str(row.run.public_id),
+        "call": str(row.call.public_id),
+        "tool": row.call.name,
+        "arguments": row.arguments,
+        "risk": row.risk,
+        "digest": row.digest,
+        "status": row.status,
+        "expires_at": _time(row.expires_at),
+        "may_decide": row.may_decide and row.status == Approval.Status.PENDING,
+        "requires_comment": row.requires_comment,
+        "effect": row.effect,
+        "rule": row.rule,
+        "final_arguments": row.final_arguments,
+        "comment": row.comment,
+        "decided_by": row.decided_by.username if row.decided_by else None,
+        "decided_at": _time(row.decided_at),
+    }
+
+
+def queued_out(row: QueuedMessage) -> dict[str, Any]:
+    return {
+        "id": str(row.public_id),
+        "author": row.author.username,
+        "delivery": row.delivery,
+        "status": row.status,
+        "text": row.text,
+        "turn": row.turn,
+        "created_at": _time(row.created_at),
+    }
+
+
+def _time(at: datetime | None) -> str | None:
+    return at.isoformat().replace("+00:00", "Z") if at else None

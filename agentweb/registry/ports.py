@@ -1,0 +1,116 @@
+"""The engine's model, tools and policy, made from what admins set up."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from agentweb.engine.enums import Risk
+from agentweb.engine.messages import Json, ToolCall
+from agentweb.engine.ports import Deny, Model, Output, Preview, Progress, Tool, ToolContext, ToolSpec, Verdict
+from agentweb.llm.config import ModelConfig
+from agentweb.llm.native import OpenAIModel
+from agentweb.llm.scripted import ScriptedModel
+from agentweb.registry import catalog, policies, secrets
+from agentweb.registry.models import ChatModel, PolicyRule
+from agentweb.registry.models import Tool as ToolRow
+
+T = TypeVar("T")
+InThread = Callable[[Callable[[], T]], Awaitable[T]]
+
+
+def model_for(snapshot: Mapping[str, Any], *, new_id: Callable[[], str]) -> Model:
+    """The model of a run. Queries the row for its key and headers, which no snapshot holds."""
+    data = snapshot["model"]
+    if data["kind"] == ChatModel.Kind.SCRIPTED:
+        return ScriptedModel(name=data["name"], new_id=new_id)
+    row = ChatModel.objects.filter(pk=data["id"]).only("encrypted_key", "headers").first()
+    key = secrets.decrypt(row.encrypted_key) if row else ""
+    return OpenAIModel(
+        ModelConfig.from_snapshot({**data, "headers": row.headers if row else {}}, api_key=key), new_id=new_id
+    )
+
+
+class BoundTool:
+    """A tool of the toolbox with the time-out that an admin gave it when the run began."""
+
+    def __init__(self, tool: Tool, timeout_s: float) -> None:
+        self._tool = tool
+        self.spec = replace(tool.spec, timeout_s=timeout_s)
+
+    def problems(self, arguments: Mapping[str, Json]) -> list[str]:
+        return self._tool.problems(arguments)
+
+    def preview(self, arguments: Mapping[str, Json], context: ToolContext) -> Preview | None:
+        return self._tool.preview(arguments, context)
+
+    def execute(self, arguments: Mapping[str, Json], context: ToolContext) -> AsyncIterator[Progress | Output]:
+        return self._tool.execute(arguments, context)
+
+
+class AgentTools:
+    """The tools that one run was offered; whether each may be used at all is judged by the policy, live."""
+
+    def __init__(self, snapshot: Mapping[str, Any], *, workspace: Path, cancelled: Callable[[], bool]) -> None:
+        self._specs = {data["name"]: _spec(data) for data in snapshot["tools"]}
+        self._workspace = workspace
+        self._cancelled = cancelled
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        return tuple(self._specs.values())
+
+    def find(self, name: str) -> Tool | None:
+        """The tool as its code is now: a definition that changed since an approval shows in its digest."""
+        tool = catalog.tools().get(name) if name in self._specs else None
+        return BoundTool(tool, self._specs[name].timeout_s) if tool else None
+
+    def context(self, call: str) -> ToolContext:
+        return ToolContext(
+            call=call, workspace=self._workspace, now=lambda: datetime.now(UTC), cancelled=self._cancelled
+        )
+
+
+def _spec(data: Mapping[str, Any]) -> ToolSpec:
+    names = ("name", "label", "description", "parameters", "reads", "repeatable", "timeout_s", "digest")
+    return ToolSpec(**{name: data[name] for name in names})
+
+
+class LivePolicy:
+    """Risk levels and rules as they are now: two queries for all the calls of one judgement."""
+
+    def __init__(self, in_thread: InThread[tuple[Verdict, ...]]) -> None:
+        self._in_thread = in_thread
+
+    async def judge(self, calls: tuple[tuple[ToolCall, ToolSpec], ...]) -> tuple[Verdict, ...]:
+        return await self._in_thread(lambda: self._judge([spec.name for _call, spec in calls]))
+
+    def _judge(self, names: list[str]) -> tuple[Verdict, ...]:
+        rows = {row.name: row for row in ToolRow.objects.filter(name__in=names)}
+        rules = current_rules()
+        return tuple(self._one(rules, name, rows.get(name)) for name in names)
+
+    @staticmethod
+    def _one(rules: list[policies.Rule], name: str, row: ToolRow | None) -> Verdict:
+        if row is None or not row.enabled:
+            return Deny("tool switched off", "an admin has switched this tool off")
+        return policies.verdict(rules, tool=name, risk=Risk(row.risk))
+
+
+def current_rules() -> list[policies.Rule]:
+    """The rules of every policy that is switched on, each with a name that says policy, version and place."""
+    rows = PolicyRule.objects.select_related("policy").filter(policy__enabled=True)
+    return [
+        policies.Rule(
+            name=f"{row.policy.name} v{row.policy.version}: {row.tool}"
+            + (f" at {row.risk} risk" if row.risk else "")
+            + f" → {row.verdict}",
+            tool=row.tool,
+            risk=row.risk,
+            verdict=row.verdict,
+            requires_comment=row.requires_comment,
+            reason=row.reason,
+        )
+        for row in rows
+    ]

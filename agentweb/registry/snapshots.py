@@ -1,0 +1,94 @@
+"""What a run uses, as it was when the run began: agent, prompt, tool definitions, model, prices. Never a key."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from agentweb.engine.ports import ToolSpec
+from agentweb.registry import catalog, prompts
+from agentweb.registry.models import Agent, ChatModel
+from agentweb.schema import canonical, digest
+
+DEFAULT_MODEL = "default"
+SCRIPTED_MODEL = "scripted"
+
+
+class NoModel(Exception):
+    """There is no model at all; ``manage.py prepare`` makes the scripted one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A snapshot as canonical JSON text, with its digest and the name of the model for people."""
+
+    text: str
+    digest: str
+    model_name: str
+
+
+def build(agent: Agent) -> Built:
+    """The snapshot of the agent as it is set up now. Raises NoModel."""
+    model = model_of(agent)
+    specs = offered(agent)
+    data = {
+        "agent": {"id": str(agent.public_id), "name": agent.name},
+        "system": prompts.system_prompt(agent, specs),
+        "prompt_version": prompts.VERSION,
+        "max_turns": agent.max_turns,
+        "sequential": agent.sequential,
+        "model": model_data(model),
+        "tools": [tool_data(spec) for spec in specs],
+    }
+    return Built(canonical(data), digest(data), model.name)
+
+
+def model_of(agent: Agent) -> ChatModel:
+    """The agent's own model, else the one named default, else the scripted one. Raises NoModel."""
+    if agent.model is not None:
+        return agent.model
+    rows = {row.name: row for row in ChatModel.objects.filter(name__in=(DEFAULT_MODEL, SCRIPTED_MODEL))}
+    found = rows.get(DEFAULT_MODEL) or rows.get(SCRIPTED_MODEL)
+    if found is None:
+        raise NoModel("No model is set up. Run `manage.py prepare`, or add a model in the admin.")
+    return found
+
+
+def offered(agent: Agent) -> tuple[ToolSpec, ...]:
+    """The agent's own enabled tools that exist in code, by name, with the time-outs that admins gave them."""
+    known = catalog.tools()
+    rows = agent.tools.filter(enabled=True).order_by("name").only("name", "timeout_s")
+    return tuple(replace(known[row.name].spec, timeout_s=row.timeout_s) for row in rows if row.name in known)
+
+
+def tool_data(spec: ToolSpec) -> dict[str, Any]:
+    return {
+        "name": spec.name,
+        "label": spec.label,
+        "description": spec.description,
+        "parameters": spec.parameters,
+        "reads": spec.reads,
+        "repeatable": spec.repeatable,
+        "timeout_s": spec.timeout_s,
+        "digest": spec.digest,
+    }
+
+
+def model_data(model: ChatModel) -> dict[str, Any]:
+    """Headers may hold secrets, so they stay in the row, like the key, and are read when the model is called."""
+    return {
+        "id": model.pk,
+        "name": model.name,
+        "kind": model.kind,
+        "base_url": model.base_url,
+        "model_name": model.model_name,
+        "temperature": model.temperature,
+        "context_size": model.context_size,
+        "prices": {
+            "input": str(model.input_price),
+            "cached": str(model.cached_price),
+            "output": str(model.output_price),
+        },
+        "idle_timeout_s": model.idle_timeout_s,
+        "total_timeout_s": model.total_timeout_s,
+        "body": model.body,
+        "strict_roles": model.strict_roles,
+    }
