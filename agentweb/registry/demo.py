@@ -1,0 +1,112 @@
+"""What a new site starts with: tools, the scripted model, a policy, two agents, and on an empty site a demo team."""
+
+import secrets
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db import transaction
+
+from agentweb.registry import catalog
+from agentweb.registry.models import Agent, ChatModel, Policy, PolicyRule, Risk, Tool
+from agentweb.registry.secrets import encrypt
+from agentweb.registry.snapshots import DEFAULT_MODEL, SCRIPTED_MODEL
+from agentweb.teams.models import Membership, Role, Team, User
+
+PEOPLE = (("admin", Role.ADMIN), ("ann", Role.MEMBER), ("ben", Role.MEMBER), ("rita", Role.REVIEWER))
+EVERYDAY = ("current_time", "calculator", "weather")
+WORKSPACE = ("list_files", "read_file", "search_files", "write_file", "edit_file", "delete_file")
+RULES = (
+    (Risk.LOW, PolicyRule.Says.ALLOW, False),
+    (Risk.MEDIUM, PolicyRule.Says.ASK, False),
+    (Risk.HIGH, PolicyRule.Says.ASK, True),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A person that was just made. The password is in no other place."""
+
+    username: str
+    password: str
+    role: str
+
+
+def prepare() -> list[Account]:
+    """Bring the site to where it can work; running it again changes nothing that people have set."""
+    with transaction.atomic():
+        catalog.sync()
+        _scripted_model()
+        _default_model()
+        _policy()
+        _agents()
+        return [] if User.objects.exists() else _people()
+
+
+def lone_setting() -> str:
+    """What is missing before the model endpoint in the environment can be used, as a sentence; empty if nothing."""
+    named = settings.OPENAI_BASE_URL or settings.OPENAI_API_KEY
+    if settings.OPENAI_MODEL and not named:
+        return "OPENAI_MODEL is set but neither OPENAI_BASE_URL nor OPENAI_API_KEY: the model is not used."
+    if named and not settings.OPENAI_MODEL:
+        name = "OPENAI_API_KEY" if settings.OPENAI_API_KEY else "OPENAI_BASE_URL"
+        return f"{name} is set but OPENAI_MODEL is not: name a model to use it; nothing is spent until then."
+    return ""
+
+
+def _scripted_model() -> None:
+    ChatModel.objects.get_or_create(
+        name=SCRIPTED_MODEL, defaults={"kind": ChatModel.Kind.SCRIPTED, "context_size": 32_000}
+    )
+
+
+def _default_model() -> None:
+    """The row named default, from the environment; it stays as it is when the environment names no model."""
+    if not settings.OPENAI_MODEL or not (settings.OPENAI_BASE_URL or settings.OPENAI_API_KEY):
+        return
+    ChatModel.objects.update_or_create(
+        name=DEFAULT_MODEL,
+        defaults={
+            "kind": ChatModel.Kind.OPENAI,
+            "base_url": settings.OPENAI_BASE_URL or "https://api.openai.com/v1",
+            "model_name": settings.OPENAI_MODEL,
+            "encrypted_key": encrypt(settings.OPENAI_API_KEY),
+            "key_hint": settings.OPENAI_API_KEY[-4:] if len(settings.OPENAI_API_KEY) >= 12 else "",
+        },
+    )
+
+
+def _policy() -> None:
+    if Policy.objects.exists():
+        return
+    policy = Policy.objects.create(name="default")
+    for position, (risk, says, comment) in enumerate(RULES):
+        PolicyRule.objects.create(policy=policy, position=position, risk=risk, verdict=says, requires_comment=comment)
+
+
+def _agents() -> None:
+    if Agent.objects.exists():
+        return
+    _agent("Assistant", "Answers questions about time, sums and weather.", EVERYDAY)
+    _agent(
+        "Builder",
+        "Reads and writes files in the conversation's workspace; asks before it changes anything.",
+        EVERYDAY + WORKSPACE,
+        "You work on files in the workspace of this conversation. Read a file before you change it.",
+    )
+
+
+def _agent(name: str, description: str, tools: tuple[str, ...], instructions: str = "") -> None:
+    agent = Agent.objects.create(name=name, description=description, instructions=instructions)
+    agent.tools.set(Tool.objects.filter(name__in=tools))
+
+
+def _people() -> list[Account]:
+    team = Team.objects.create(name="Demo")
+    accounts = []
+    for username, role in PEOPLE:
+        password = secrets.token_urlsafe(9)
+        make = User.objects.create_superuser if role == Role.ADMIN else User.objects.create_user
+        user = make(username, password=password)
+        Membership.objects.create(team=team, user=user, role=role)
+        accounts.append(Account(username, password, role.value))
+    return accounts
