@@ -15,7 +15,7 @@ NOTHING = Usage()
 
 
 def spent(event: Event) -> Usage:
-    """Model calls count when they are asked for, tools when they first start, so a crash loses neither."""
+    """Model calls count when they are asked for, tools when they start, so a crash loses neither."""
     match event:
         case TurnStarted():
             return Usage(turns=1)
@@ -23,8 +23,8 @@ def spent(event: Event) -> Usage:
             return Usage(model_calls=1)
         case MessageFinished(usage=usage) | MessageInterrupted(usage=usage):
             return usage
-        case ToolStarted(attempt=attempt):
-            return Usage(tool_calls=1) if attempt == 1 else NOTHING
+        case ToolStarted():
+            return Usage(tool_calls=1)
         case ToolFinished(seconds=seconds):
             return Usage(seconds=seconds)
         case _:

@@ -32,8 +32,9 @@ class CallEntry:
     """One call and all that has happened to it.
 
     ``arguments`` are those that run (None: those of the model); ``shown`` those of the latest approval, whose id and
-    digest are ``approval`` and ``approval_digest``. ``decision`` is what a person said last about this call as it now
-    stands; ``taken`` tells whether the run has already acted on it. ``expired``: nobody decided in time.
+    digest are ``approval`` and ``approval_digest``. ``decision`` is what a person said last about this call, ``taken``
+    tells whether the run has recorded that (ApprovalDecided); a decision that was taken before the call was suspended
+    or its outcome became unknown says nothing about what to do now. ``expired``: nobody decided in time.
     """
 
     call: ToolCall
@@ -163,10 +164,9 @@ def _moved(entry: CallEntry, event: CallEvent) -> CallEntry:
         case ToolFinished():
             return replace(entry, status=event.status, result=event.result)
         case ToolSuspended():
-            return replace(entry, status=CallStatus.SUSPENDED, decision=None, taken=False)
+            return replace(entry, status=CallStatus.SUSPENDED)
         case OutcomeUnknown():
-            # An approval was for one run of the call; whether it may run again is a new question.
-            return replace(entry, status=CallStatus.UNKNOWN, decision=None, taken=False)
+            return replace(entry, status=CallStatus.UNKNOWN)
         case ApprovalRequested():
             return replace(
                 entry,

@@ -25,7 +25,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The ceilings of one run. Times are seconds; ``retry_after_cap_s`` bounds what a model server may ask us to wait."""
+    """The ceilings of one run. Times are seconds; ``retry_after_cap_s`` bounds what a server may ask us to wait."""
 
     max_turns: int = 10
     model_attempts: int = 4

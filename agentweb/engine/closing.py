@@ -1,0 +1,98 @@
+"""How a run ends: whatever is still open gets closed, so that any model server accepts the next message."""
+
+from dataclasses import dataclass
+
+from agentweb.engine import sentences
+from agentweb.engine.enums import ApprovalStatus, CallStatus, DecisionKind, ErrorKind, Outcome, Reason
+from agentweb.engine.events import (
+    ApprovalDecided,
+    Batch,
+    Event,
+    MessageInterrupted,
+    ModelFault,
+    RunFinished,
+    ToolFinished,
+    TurnFinished,
+)
+from agentweb.engine.messages import ToolResult
+from agentweb.engine.transcript import CallEntry, Transcript
+from agentweb.engine.usage import Usage
+
+STATUS_OF = {
+    DecisionKind.APPROVE: ApprovalStatus.APPROVED,
+    DecisionKind.MODIFY: ApprovalStatus.MODIFIED,
+    DecisionKind.REJECT: ApprovalStatus.REJECTED,
+    DecisionKind.RESPOND: ApprovalStatus.ANSWERED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How a run ends; ``text`` says why in plain words."""
+
+    outcome: Outcome
+    reason: Reason
+    text: str
+    error: ModelFault | None = None
+
+
+def end_for(outcome: Outcome, reason: Reason, *, turns: int = 0) -> End:
+    return End(outcome, reason, sentences.REASONS[reason].format(turns=turns))
+
+
+def ending(transcript: Transcript, usage: Usage, end: End) -> Batch:
+    """The last events of a run: an interrupted message, each open call with its one result, the turn, the end."""
+    events: list[Event] = []
+    if transcript.streaming:
+        fault = end.error or ModelFault(ErrorKind.STREAM_INTERRUPTED, end.text)
+        events.append(MessageInterrupted(transcript.streaming, "", "", fault))
+    for entry in transcript.open_calls():
+        events += _closed(entry, end.outcome)
+    if transcript.turn_open:
+        events.append(TurnFinished(transcript.turn))
+    events.append(RunFinished(end.outcome, end.reason, end.text, usage, end.error))
+    return tuple(events)
+
+
+def cancellation(transcript: Transcript, usage: Usage) -> Batch:
+    """What to record when a run is cancelled while nobody works on it."""
+    return ending(transcript, usage, end_for(Outcome.CANCELLED, Reason.BY_PERSON))
+
+
+def failure(transcript: Transcript, usage: Usage, fault: ModelFault, reason: Reason = Reason.INTERNAL) -> Batch:
+    """What to record when a run cannot go on. The transcript must be the recorded one, not that of a failed loop."""
+    text = sentences.REASONS.get(reason, fault.message)
+    return ending(transcript, usage, End(Outcome.FAILED, reason, text, fault))
+
+
+def decided(entry: CallEntry) -> tuple[ApprovalDecided, ...]:
+    """The event by which the run takes up a person's decision (or its expiry), unless it has been recorded."""
+    decision = entry.decision
+    if decision is not None and decision.approval and not entry.taken:
+        final = entry.shown if decision.arguments is None else decision.arguments
+        runs = decision.kind in (DecisionKind.APPROVE, DecisionKind.MODIFY)
+        return (
+            ApprovalDecided(
+                approval=decision.approval,
+                call=entry.call.id,
+                status=STATUS_OF[decision.kind],
+                decision=decision.kind,
+                by=decision.by,
+                comment=decision.comment,
+                arguments=final if runs else None,
+                response=decision.response,
+            ),
+        )
+    if decision is None and entry.expired:
+        return (ApprovalDecided(entry.approval, entry.call.id, ApprovalStatus.EXPIRED),)
+    return ()
+
+
+def _closed(entry: CallEntry, outcome: Outcome) -> list[Event]:
+    events: list[Event] = list(decided(entry))
+    if entry.status is CallStatus.WAITING and entry.waits:
+        events.append(ApprovalDecided(entry.approval, entry.call.id, ApprovalStatus.CANCELLED))
+    kind, text = sentences.closing(outcome, entry.status)
+    result = ToolResult(entry.call.id, text, kind)
+    events.append(ToolFinished(entry.call.id, entry.call.name, result, CallStatus.CANCELLED))
+    return events

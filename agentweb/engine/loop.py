@@ -1,0 +1,98 @@
+"""The reason/act loop. It keeps nothing that matters: called again on the same transcript, it goes on.
+
+Acting comes before reasoning, so that a first start, a resume after a decision and a recovery after a crash are one
+path. The shell records each batch before it asks for the next step; if it cannot, it closes the generator and throws
+it away together with the transcript. It may also refuse a pause or an answer because someone acted meanwhile: it
+records the rest of that batch, and calls again.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from agentweb.engine.acting import act
+from agentweb.engine.closing import End, end_for
+from agentweb.engine.enums import Outcome, Purpose, Reason, StopAfter
+from agentweb.engine.events import FollowUpTaken, SteeringTaken, Step, TurnFinished, TurnStarted
+from agentweb.engine.ports import Setup
+from agentweb.engine.reasoning import limit_reached, reason
+from agentweb.engine.transcript import Transcript
+from agentweb.engine.usage import Usage
+from agentweb.engine.work import Work
+
+STOPPED = {StopAfter.REASONING: Reason.AFTER_REASONING, StopAfter.ACTING: Reason.AFTER_ACTING}
+
+
+async def run(transcript: Transcript, usage: Usage, setup: Setup) -> AsyncGenerator[Step, None]:
+    """Batches to record and live events to show, until the run pauses or ends. ``usage`` is what was spent before.
+
+    The transcript is changed as the steps come out. An error of a port is raised, after what had happened until
+    then has been given out to be recorded; ``closing.failure`` then says how to end the run."""
+    work = Work(transcript, usage, setup)
+    try:
+        while not work.ended:
+            async with aclosing(act(work)) as steps:
+                async for step in steps:
+                    yield step
+            purpose = await _next(work)
+            if purpose is not None:
+                async with aclosing(reason(work, purpose)) as steps:
+                    async for step in steps:
+                        yield step
+    except Exception:
+        if work.pending:
+            yield work.take()
+        raise
+    yield work.take()
+
+
+async def _next(work: Work) -> Purpose | None:
+    """What follows the acting: a model call, or None when the run has paused or ended."""
+    stop_after = work.setup.controls.stop_after
+    if work.cancelled:
+        work.end(end_for(Outcome.CANCELLED, Reason.BY_PERSON))
+    elif not work.transcript.open_calls():
+        return await _next_turn(work)
+    elif stop_after:
+        work.end(end_for(Outcome.STOPPED, STOPPED[stop_after]))
+    else:
+        work.pause()
+    return None
+
+
+async def _next_turn(work: Work) -> Purpose | None:
+    """Close the turn that is done; then end the run, or open the next turn with the messages that wait for it.
+
+    A turn that is open but lacks its message (a model call failed, a worker was lost) is not counted again."""
+    transcript, inbox = work.transcript, work.setup.inbox
+    if transcript.turn_open and transcript.replied:
+        work.add(TurnFinished(transcript.turn))
+    steering = await inbox.steering()
+    follow_ups = await inbox.follow_ups() if transcript.answered and not steering else ()
+    if end := _end(work, more=bool(steering or follow_ups)):
+        work.end(end)
+        return None
+    if not transcript.turn_open:
+        if _at_limit(work):
+            return Purpose.WRAP_UP
+        work.add(TurnStarted(transcript.turn + 1))
+    if steering:
+        work.add(SteeringTaken(transcript.turn, steering))
+    if follow_ups:
+        work.add(FollowUpTaken(transcript.turn, follow_ups))
+    return Purpose.TURN
+
+
+def _end(work: Work, *, more: bool) -> End | None:
+    """Whether the run ends between two turns. ``more``: people left messages for it."""
+    transcript, stop_after = work.transcript, work.setup.controls.stop_after
+    if transcript.answered and not more:
+        return end_for(Outcome.ANSWERED, Reason.DONE)
+    if stop_after and (transcript.answered or (transcript.acted and stop_after is StopAfter.ACTING)):
+        return end_for(Outcome.STOPPED, STOPPED[stop_after])
+    if transcript.answered and _at_limit(work):
+        return limit_reached(work)  # nothing to sum up; the messages go back to those who wrote them
+    return None
+
+
+def _at_limit(work: Work) -> bool:
+    return work.usage.turns >= work.setup.limits.max_turns

@@ -1,0 +1,219 @@
+"""Reasoning: one streamed model call. Deltas go out as they come, one message at the end holds the same text."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+
+from agentweb.engine import sentences
+from agentweb.engine.closing import End, end_for
+from agentweb.engine.enums import DeltaKind, ErrorKind, Finish, Outcome, Purpose, Reason
+from agentweb.engine.events import (
+    Delta,
+    MessageFinished,
+    MessageInterrupted,
+    ModelFault,
+    ModelRequested,
+    ModelRetried,
+    Step,
+)
+from agentweb.engine.messages import AssistantMessage
+from agentweb.engine.ports import ModelDelta, ModelError, ModelReply, ModelRequest, PreparedCall
+from agentweb.engine.racing import GRACE_S, Feed, close, end, unless_cancelled
+from agentweb.engine.usage import Limits, Usage
+from agentweb.engine.work import Work
+
+
+@dataclass(slots=True)
+class Answer:
+    """The message as far as it has been streamed. ``reply`` is the model's own end of it."""
+
+    id: str
+    began: float
+    parts: dict[DeltaKind, list[str]] = field(default_factory=lambda: {kind: [] for kind in DeltaKind})
+    length: dict[DeltaKind, int] = field(default_factory=lambda: dict.fromkeys(DeltaKind, 0))
+    reply: ModelReply | None = None
+
+    def grow(self, kind: DeltaKind, text: str) -> Delta:
+        delta = Delta(self.id, kind, self.length[kind], text)
+        self.parts[kind].append(text)
+        self.length[kind] += len(text)
+        return delta
+
+    @property
+    def text(self) -> str:
+        return "".join(self.parts[DeltaKind.TEXT])
+
+    @property
+    def thinking(self) -> str:
+        return "".join(self.parts[DeltaKind.THINKING])
+
+    def message(self, finish: Finish) -> AssistantMessage:
+        """What was streamed, as a message without calls."""
+        return AssistantMessage(self.id, self.text, self.thinking, finish=finish)
+
+
+async def reason(work: Work, purpose: Purpose) -> AsyncGenerator[Step, None]:
+    """Ask the model once. A failed call that may be tried again leaves the turn open, and the loop comes back."""
+    prepared = _begin(work, purpose)
+    answer = Answer(work.transcript.streaming, work.setup.clock())
+    yield work.take()
+    try:
+        async with aclosing(_stream(work, prepared)) as items:
+            async for item in items:
+                if isinstance(item, ModelReply):
+                    answer.reply = item
+                else:
+                    yield answer.grow(item.kind, item.text)
+        _finish(work, purpose, answer)
+    except ModelError as error:
+        if purpose is Purpose.WRAP_UP:
+            yield _say_unfinished(work, answer)
+        elif (wait := _retry(work, answer, error)) is not None:
+            yield work.take()
+            await unless_cancelled(work.setup.controls, work.setup.sleep(wait))
+    except Exception:
+        fault = ModelFault(ErrorKind.INTERNAL, sentences.MODEL_CRASHED)
+        work.add(_interrupted(work, answer, fault))
+        raise
+    if work.pending and work.transcript.open_calls():
+        yield work.take()  # the message is stored before any decision is taken on its calls
+
+
+def _begin(work: Work, purpose: Purpose) -> PreparedCall:
+    """Build the request and say that it is made, before its first delta can come."""
+    transcript, setup = work.transcript, work.setup
+    message = setup.new_id()
+    request = ModelRequest(message, setup.system, transcript.history(), setup.tools.specs, purpose)
+    prepared: PreparedCall
+    try:
+        prepared = setup.model.prepare(request)
+    except ModelError as error:
+        prepared = _Refused(error)
+    turn, attempt = transcript.turn, transcript.attempt + 1
+    work.add(ModelRequested(message, turn, attempt, setup.model.name, prepared.digest, purpose))
+    return prepared
+
+
+def _finish(work: Work, purpose: Purpose, answer: Answer) -> None:
+    """Record the whole message, also one that a person broke off. Raises ModelError for one that says nothing."""
+    spent = Usage(seconds=work.setup.clock() - answer.began)
+    reply = answer.reply
+    if reply is None:
+        if not work.cancelled:
+            raise ModelError(ErrorKind.STREAM_INTERRUPTED, sentences.STREAM_ENDED, retryable=True)
+        work.add(MessageFinished(answer.message(Finish.CANCELLED), spent, spent.seconds))
+        return
+    calls = () if purpose is Purpose.WRAP_UP else reply.calls
+    if not reply.text.strip() and not calls:
+        raise ModelError(ErrorKind.EMPTY_RESPONSE, sentences.EMPTY_REPLY, retryable=True)
+    finish = reply.finish if calls == reply.calls else Finish.STOP
+    message = AssistantMessage(answer.id, reply.text, reply.thinking, calls, finish, reply.extra)
+    work.add(MessageFinished(message, _cost(answer, spent.seconds), spent.seconds))
+    if purpose is Purpose.WRAP_UP:
+        work.end(limit_reached(work))
+
+
+def _cost(answer: Answer, seconds: float) -> Usage:
+    """What the model server reports of this call. Calls and turns are counted by their own events."""
+    reported = answer.reply.usage if answer.reply is not None else Usage()
+    return replace(reported, turns=0, model_calls=0, tool_calls=0, seconds=seconds)
+
+
+def limit_reached(work: Work) -> End:
+    return end_for(Outcome.LIMIT_REACHED, Reason.TURNS, turns=work.setup.limits.max_turns)
+
+
+def _say_unfinished(work: Work, answer: Answer) -> Delta:
+    """The wrap-up failed: our own sentence follows what had been shown, so the message still equals its deltas."""
+    gap = "\n\n" if answer.text else ""
+    delta = answer.grow(DeltaKind.TEXT, gap + sentences.UNFINISHED)
+    seconds = work.setup.clock() - answer.began
+    work.add(MessageFinished(answer.message(Finish.STOP), _cost(answer, seconds), seconds))
+    work.end(limit_reached(work))
+    return delta
+
+
+def _retry(work: Work, answer: Answer, error: ModelError) -> float | None:
+    """Keep what was shown as interrupted (no call of it ever runs), then announce another attempt and return the
+    seconds to wait for it, or end the run."""
+    setup, turn, attempt = work.setup, work.transcript.turn, work.transcript.attempt
+    fault = ModelFault(error.kind, error.message, error.retryable)
+    work.add(_interrupted(work, answer, fault))
+    if error.retryable and attempt < setup.limits.model_attempts and not work.cancelled:
+        wait = _wait(error, attempt, setup.limits, setup.jitter())
+        work.add(ModelRetried(turn, attempt, fault, wait))
+        return wait
+    if not work.cancelled:
+        work.end(End(Outcome.FAILED, Reason.MODEL_ERROR, error.message, fault))
+    return None
+
+
+def _interrupted(work: Work, answer: Answer, fault: ModelFault) -> MessageInterrupted:
+    usage = _cost(answer, work.setup.clock() - answer.began)
+    return MessageInterrupted(answer.id, answer.text, answer.thinking, fault, usage)
+
+
+def _wait(error: ModelError, attempt: int, limits: Limits, jitter: float) -> float:
+    """Seconds until the next attempt: what the server asks for, or doubling from the base, half of it spread."""
+    if error.retry_after_s is not None:
+        return min(max(error.retry_after_s, 0.0), limits.retry_after_cap_s)
+    return min(limits.retry_cap_s, limits.retry_base_s * 2.0 ** (attempt - 1)) * (0.5 + 0.5 * jitter)
+
+
+@dataclass(frozen=True, slots=True)
+class _Refused:
+    """A request that could not even be built fails like a call that was made."""
+
+    error: ModelError
+    digest: str = ""
+
+    async def stream(self) -> AsyncIterator[ModelDelta | ModelReply]:
+        raise self.error
+        yield  # makes this a generator
+
+
+@dataclass(frozen=True, slots=True)
+class _Over:
+    """The stream has ended, perhaps with an error."""
+
+    error: Exception | None = None
+
+
+async def _stream(work: Work, prepared: PreparedCall) -> AsyncGenerator[ModelDelta | ModelReply, None]:
+    """The model's items until its reply; fewer when the run is cancelled, which is looked at before each of them."""
+    async with Feed[ModelDelta | ModelReply | _Over](work.setup.controls) as feed:
+        pump = asyncio.create_task(_pump(prepared, feed))
+        try:
+            while not work.cancelled:
+                for item in await feed.take():
+                    if work.cancelled:
+                        return
+                    if isinstance(item, _Over):
+                        if item.error is not None:
+                            raise item.error
+                        return
+                    if isinstance(item, ModelReply):
+                        await asyncio.wait({pump}, timeout=GRACE_S)  # a connection that ends well can be used again
+                        yield item
+                        return
+                    yield item
+        finally:
+            await end(pump)
+
+
+async def _pump(prepared: PreparedCall, feed: Feed[ModelDelta | ModelReply | _Over]) -> None:
+    try:
+        stream = prepared.stream()
+        try:
+            async for item in stream:
+                feed.put(item)
+        finally:
+            await close(stream)
+    except asyncio.CancelledError:
+        feed.put(_Over(ModelError(ErrorKind.STREAM_INTERRUPTED, sentences.STREAM_ENDED, retryable=True)))
+        raise
+    except Exception as error:
+        feed.put(_Over(error))
+    else:
+        feed.put(_Over())

@@ -1,0 +1,109 @@
+"""Every sentence that the loop itself says: to the model as results, to people as the reason for an end.
+
+They are English. Another layer translates the reasons for people by their code (``Reason``), never by their text.
+"""
+
+from collections.abc import Iterable
+
+from agentweb.engine.enums import CallStatus, Invalid, Outcome, Reason, ResultKind
+
+REASONS = {
+    Reason.DONE: "Answered.",
+    Reason.TURNS: "Not finished: the limit of {turns} turns was reached.",
+    Reason.AFTER_REASONING: "Stopped by a person after reasoning; nothing that the model asked for last was run.",
+    Reason.AFTER_ACTING: "Stopped by a person after acting; the results are in the record.",
+    Reason.BY_PERSON: "Cancelled by a person.",
+    Reason.INTERNAL: "The run failed because of an error in the system.",
+    Reason.ATTEMPTS: "The run was given up: the worker was lost each time it was tried.",
+}
+UNFINISHED = "The task was not finished within the limit of turns. The part that was done is in the record of this run."
+EMPTY_REPLY = "The model gave an empty answer."
+STREAM_ENDED = "The model's answer broke off before its end."
+MODEL_CRASHED = "The model call broke off because of an error in the system."
+
+NO_OUTPUT = "(no output)"
+EXPIRED = "Not run: nobody decided about this call in time."
+NO_PREVIEW = "What this call would do could not be worked out beforehand."
+
+INVALID = {
+    Invalid.TRUNCATED: "Not run: the arguments were cut off before their end.",
+    Invalid.MALFORMED: "Not run: the arguments were not valid JSON.",
+    Invalid.NOT_OBJECT: "Not run: the arguments must be one JSON object.",
+}
+
+# How a call that is still open ends when its run does: (what kind of result, what the model reads about it).
+_CANCELLED = {
+    CallStatus.STARTED: "Cancelled by the user before it finished; part of its effect may have happened.",
+    CallStatus.SUSPENDED: "Cancelled by the user while it waited for an answer from outside.",
+    CallStatus.UNKNOWN: "Cancelled by the user. It had started earlier; whether it took effect is not known.",
+}
+_BEGUN = {
+    CallStatus.STARTED: "{why} while this call was running; part of its effect may have happened.",
+    CallStatus.SUSPENDED: "{why} while this call waited for an answer from outside.",
+    CallStatus.UNKNOWN: "{why}. This call had started earlier; whether it took effect is not known.",
+}
+_WHY = {
+    Outcome.STOPPED: "The run was stopped by the user",
+    Outcome.FAILED: "The run failed",
+}
+
+
+def closing(outcome: Outcome, status: CallStatus) -> tuple[ResultKind, str]:
+    """The result of a call with this status that the end of its run leaves without one."""
+    if outcome is Outcome.CANCELLED:
+        return ResultKind.CANCELLED, _CANCELLED.get(status, "Cancelled by the user before it finished; it did not run.")
+    why = _WHY.get(outcome, "The run ended")
+    if status in _BEGUN:
+        return ResultKind.CANCELLED, _BEGUN[status].format(why=why)
+    return ResultKind.NOT_RUN, f"Not run: {why[0].lower()}{why[1:]} before this call."
+
+
+def invalid(why: Invalid | None, detail: str) -> str:
+    said = INVALID[why] if why else INVALID[Invalid.MALFORMED]
+    return f"{said} {detail}".strip() + " Send the call again with corrected arguments."
+
+
+def unknown_tool(name: str, available: Iterable[str]) -> str:
+    names = ", ".join(available)
+    return f"There is no tool named {name!r}. " + (f"Available tools: {names}." if names else "No tool is available.")
+
+
+def wrong_arguments(problems: Iterable[str], by: str = "") -> str:
+    changed = f", as changed by {by}," if by else ""
+    lines = "\n".join(f"- {problem}" for problem in problems)
+    return f"Not run: the arguments{changed} are not valid.\n{lines}"
+
+
+def denied(reason: str) -> str:
+    return f"Not allowed by policy: {reason}"
+
+
+def rejected(by: str, reason: str) -> str:
+    return f"Not run: rejected by {by or 'a person'}" + (f": {reason}" if reason else ", who gave no reason.")
+
+
+def answered(by: str, response: str) -> str:
+    return f"Answered by {by or 'a person'} in place of the tool: {response}"
+
+
+def modified(by: str, arguments: str, content: str) -> str:
+    return f"(Run with arguments changed by {by or 'a person'}: {arguments})\n{content}"
+
+
+def timed_out(seconds: float) -> str:
+    return f"The tool did not finish within {seconds:g} seconds and was ended; part of its effect may have happened."
+
+
+def crashed(error: BaseException) -> str:
+    """For errors that the tool did not foresee. Files are named without their folder, which the model need not know."""
+    match error:
+        case FileNotFoundError(filename=str(name)):
+            return f"File not found: {_base(name)}"
+        case PermissionError(filename=str(name)):
+            return f"Permission refused: {_base(name)}"
+        case _:
+            return f"The tool failed unexpectedly: {type(error).__name__}: {error}".removesuffix(": ")
+
+
+def _base(path: str) -> str:
+    return path.replace("\\", "/").rstrip("/").rpartition("/")[2]

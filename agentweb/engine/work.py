@@ -1,0 +1,54 @@
+"""The loop's one working value: a transcript and its totals, moved on together, and what is not recorded yet."""
+
+from dataclasses import dataclass, field
+
+from agentweb.engine.closing import End, ending
+from agentweb.engine.enums import StopAfter
+from agentweb.engine.events import Batch, Event, RunPaused
+from agentweb.engine.ports import Setup
+from agentweb.engine.spending import spent
+from agentweb.engine.transcript import Transcript
+from agentweb.engine.usage import Usage
+
+
+@dataclass(slots=True)
+class Work:
+    """Events are applied as they are added and wait in ``pending`` until a boundary takes them out as one batch.
+
+    If that batch is not recorded, this value is thrown away with the generator, so the two never part."""
+
+    transcript: Transcript
+    usage: Usage
+    setup: Setup
+    ended: bool = False
+    pending: list[Event] = field(default_factory=list)
+
+    @property
+    def cancelled(self) -> bool:
+        return self.setup.controls.cancelled
+
+    @property
+    def may_act(self) -> bool:
+        """No person asked for an end before the next tool call."""
+        return not self.cancelled and self.setup.controls.stop_after is not StopAfter.REASONING
+
+    def add(self, *events: Event) -> None:
+        for event in events:
+            self.transcript.apply(event)
+            self.usage += spent(event)
+            self.pending.append(event)
+
+    def take(self) -> Batch:
+        batch, self.pending = tuple(self.pending), []
+        return batch
+
+    def end(self, end: End) -> None:
+        """Close whatever is open and finish the run."""
+        self.add(*ending(self.transcript, self.usage, end))
+        self.ended = True
+
+    def pause(self) -> None:
+        """Leave the run to the people and systems that its calls wait for."""
+        waiting = tuple(entry.call.id for entry in self.transcript.open_calls() if entry.waits)
+        self.add(RunPaused(waiting, self.usage))
+        self.ended = True
