@@ -120,6 +120,18 @@ class Workspace:
             most = readable_size(self.limits.file_bytes)
             raise TooLarge(f'"{path}" would have {readable_size(size)}; a file may have {most} at most.')
 
+    def check_write(self, path: str, size: int) -> None:
+        """Raises what `write_bytes` would raise now, without writing anything."""
+        *folders, name = parse(path)
+        self.check_size(path, size)
+        if not self.root.exists():
+            return
+        with in_words(path), self._base(_missing(path)) as base:
+            self._check_room(base, path, size, sweep=False)
+            with suppress(NotFound), walked(base, folders) as folder:
+                look(folder, name, path)
+                refuse_twin(folder, name)
+
     @contextmanager
     def _base(self, missing: str) -> Iterator[int]:
         """The workspace's own folder, open."""
@@ -143,7 +155,7 @@ class Workspace:
             yield base
 
     def _put(self, base: int, folders: Sequence[str], name: str, path: str, data: bytes) -> Entry:
-        self._check_room(base, path, len(data))
+        self._check_room(base, path, len(data), sweep=True)
         try:
             with walked(base, folders, make=True) as folder:
                 look(folder, name, path)
@@ -153,9 +165,9 @@ class Workspace:
             prune(base, folders)
             raise
 
-    def _check_room(self, base: int, path: str, size: int) -> None:
+    def _check_room(self, base: int, path: str, size: int, *, sweep: bool) -> None:
         """Files of every kind count, reachable or not."""
-        others = [found.st_size for name, found in all_files(base, sweep=True) if name != path]
+        others = [found.st_size for name, found in all_files(base, sweep=sweep) if name != path]
         if len(others) >= self.limits.files:
             raise TooLarge(f"The workspace is full: it may hold {self.limits.files:,} files.")
         if sum(others) + size > self.limits.total_bytes:

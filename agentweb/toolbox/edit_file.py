@@ -1,0 +1,39 @@
+"""Replace one passage of a file of the workspace."""
+
+import codecs
+from typing import Annotated
+
+from agentweb.engine.enums import Risk
+from agentweb.engine.ports import Preview, ToolContext
+from agentweb.toolbox.parameters import Length
+from agentweb.toolbox.path_checks import file_path
+from agentweb.toolbox.previews import changed
+from agentweb.toolbox.text_files import decode, encode, line_count, lines_in_words, read_text, replace_once
+from agentweb.toolbox.tool import tool
+from agentweb.toolbox.workspace import Workspace
+
+
+def preview(context: ToolContext, path: str, old: str, new: str) -> Preview:
+    files = Workspace(context.workspace)
+    text = read_text(files, path)
+    result = replace_once(path, text, old, new)
+    files.check_write(path, len(encode(result)))
+    return changed(path, text, result)
+
+
+@tool(label="Edit file", category="files", risk=Risk.MEDIUM, check=file_path, preview=preview)
+def edit_file(context: ToolContext, path: Annotated[str, Length(1)], old: Annotated[str, Length(1)], new: str) -> str:
+    """Replace one passage of a text file of the workspace.
+
+    Args:
+        path: Path in the workspace, such as src/main.py.
+        old: The passage to replace, copied exactly; it must occur once in the file.
+        new: The text to put in its place; empty to remove the passage.
+    """
+
+    def edit(data: bytes) -> bytes:
+        mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
+        return mark + encode(replace_once(path, decode(path, data), old, new))
+
+    Workspace(context.workspace).change(path, edit)
+    return f"Changed {path}: {lines_in_words(line_count(old))} replaced by {lines_in_words(line_count(new))}."

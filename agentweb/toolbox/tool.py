@@ -1,0 +1,150 @@
+"""The decorator that makes a tool of a Python function."""
+
+import inspect
+import re
+import threading
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from agentweb.engine.enums import Risk
+from agentweb.engine.messages import Json
+from agentweb.engine.ports import Output, Preview, Progress, ToolContext, ToolError, ToolSpec
+from agentweb.schema.json_text import digest
+from agentweb.schema.problems import Problem
+from agentweb.schema.validate import validate
+from agentweb.toolbox.docstrings import read_docstring
+from agentweb.toolbox.parameters import CONTEXT, Parameters, read_parameters
+from agentweb.toolbox.results import MOST_CHARACTERS, for_model, to_output
+from agentweb.toolbox.threads import shared_threads
+
+Check = Callable[[Mapping[str, Json]], Iterable[str]]
+
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # what every model provider accepts
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionTool:
+    """A tool whose work is one Python function. Immutable, so agents can share it."""
+
+    spec: ToolSpec
+    category: str
+    function: Callable[..., Any]
+    parameters: Parameters
+    check: Check | None
+    previewer: Callable[..., Preview | None] | None
+    most_characters: int
+
+    def problems(self, arguments: Mapping[str, Json]) -> list[str]:
+        """Sentences that name the parameter, as ``path: The path is empty …``."""
+        found = [_sentence(each) for each in validate(self.spec.parameters, arguments)]
+        if not found and self.check is not None:
+            found.extend(self.check(arguments))
+        return found
+
+    def preview(self, arguments: Mapping[str, Json], context: ToolContext) -> Preview | None:
+        """What the call would do; where it is already clear that it would fail, the effect says so."""
+        if self.previewer is None:
+            return None
+        values = self.parameters.values(arguments)
+        if CONTEXT in inspect.signature(self.previewer).parameters:
+            values[CONTEXT] = context
+        try:
+            return self.previewer(**values)
+        except ToolError as error:
+            return Preview(effect=f"This would fail: {error}")
+
+    async def execute(self, arguments: Mapping[str, Json], context: ToolContext) -> AsyncIterator[Progress | Output]:
+        """Arguments must have no problems. A function in a thread sees a cancel by ``context.cancelled()`` only."""
+        closed = threading.Event()
+        values = self.parameters.values(arguments)
+        if self.parameters.wants_context:
+            values[CONTEXT] = replace(context, cancelled=lambda: closed.is_set() or context.cancelled())
+        call = partial(self.function, **values)
+        try:
+            if inspect.isasyncgenfunction(self.function):
+                async with aclosing(_steps(call)) as steps:
+                    async for step in steps:
+                        yield step if isinstance(step, Progress) else to_output(step, self.most_characters)
+            else:
+                result = await (call() if inspect.iscoroutinefunction(self.function) else shared_threads().run(call))
+                yield to_output(result, self.most_characters)
+        except ToolError as error:
+            text = for_model(str(error), self.most_characters)
+            raise error if text == str(error) else ToolError(text) from error
+        finally:
+            closed.set()
+
+
+async def _steps(call: Callable[[], Any]) -> AsyncGenerator[Any, None]:
+    """What an async generator yields, held to progress first and exactly one result last."""
+    done, result = False, None
+    async with aclosing(call()) as steps:
+        async for step in steps:
+            if done:
+                raise RuntimeError("A tool yielded something after its result.")
+            if isinstance(step, Progress):
+                yield step
+            else:
+                done, result = True, step
+    if not done:
+        raise RuntimeError("A tool ended without a result.")
+    yield result
+
+
+def tool(
+    *,
+    label: str,
+    name: str = "",
+    category: str = "general",
+    reads: bool = False,
+    repeatable: bool = False,
+    risk: Risk = Risk.HIGH,
+    timeout_s: float = 60.0,
+    check: Check | None = None,
+    preview: Callable[..., Preview | None] | None = None,
+    most_characters: int = MOST_CHARACTERS,
+) -> Callable[[Callable[..., Any]], FunctionTool]:
+    """Make a tool of a function: plain (it runs in a thread), async, or an async generator of progress and a result.
+
+    Its docstring is what the model reads, its type hints are the schema. ``check`` gives further problems of
+    arguments that fit the schema; ``preview`` takes the same parameters and says what the call would do. What is not
+    said is taken for the worst: it writes, may not run twice, and is of high risk.
+    """
+
+    def make(function: Callable[..., Any]) -> FunctionTool:
+        called = name or function.__name__
+        if not _NAME.fullmatch(called):
+            raise TypeError(f"{called!r}: a tool's name has 1 to 64 letters, digits, underscores and hyphens")
+        if inspect.isgeneratorfunction(function):
+            raise TypeError(f"{called}: a tool that yields must be async")
+        description, described = read_docstring(function.__doc__ or "")
+        if not description:
+            raise TypeError(f"{called}: a tool needs a docstring; it is what the model reads")
+        parameters = read_parameters(function, described)
+        spec = ToolSpec(called, label, description, parameters.schema, reads, repeatable, risk, timeout_s)
+        spec = replace(spec, digest=_definition(spec))
+        return FunctionTool(spec, category, function, parameters, check, preview, most_characters)
+
+    return make
+
+
+def _definition(spec: ToolSpec) -> str:
+    """The digest of what an approval or a grant was given for; label, risk and time-out may change without harm."""
+    return digest(
+        {
+            "name": spec.name,
+            "description": spec.description,
+            "parameters": spec.parameters,
+            "reads": spec.reads,
+            "repeatable": spec.repeatable,
+        }
+    )
+
+
+def _sentence(found: Problem) -> str:
+    empty = found.keyword == "minLength" and found.params["actual"] == 0
+    message = "Must not be empty." if empty else found.message
+    return f"{found.path}: {message}" if found.path else message

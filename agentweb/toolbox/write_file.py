@@ -1,0 +1,35 @@
+"""Make a file of the workspace, or put new text in its place."""
+
+from typing import Annotated
+
+from agentweb.engine.enums import Risk
+from agentweb.engine.ports import Preview, ToolContext
+from agentweb.toolbox.parameters import Length
+from agentweb.toolbox.path_checks import file_path
+from agentweb.toolbox.paths import Refused
+from agentweb.toolbox.previews import changed, created, replaced
+from agentweb.toolbox.text_files import encode, find_text, line_count, lines_in_words
+from agentweb.toolbox.tool import tool
+from agentweb.toolbox.workspace import Workspace, readable_size
+
+
+def preview(context: ToolContext, path: str, content: str) -> Preview:
+    files = Workspace(context.workspace)
+    files.check_write(path, len(encode(content)))
+    try:
+        old = find_text(files, path)
+    except Refused:  # there, but not text
+        return replaced(path, files.stat(path).size, content)
+    return created(path, content) if old is None else changed(path, old, content)
+
+
+@tool(label="Write file", category="files", risk=Risk.MEDIUM, check=file_path, preview=preview)
+def write_file(context: ToolContext, path: Annotated[str, Length(1)], content: str) -> str:
+    """Write a text file of the workspace. A file that is already there is replaced as a whole.
+
+    Args:
+        path: Path in the workspace, such as src/main.py; folders are made as needed.
+        content: The whole text of the file.
+    """
+    entry = Workspace(context.workspace).write_bytes(path, encode(content))
+    return f"Wrote {path} ({lines_in_words(line_count(content))}, {readable_size(entry.size)})."
