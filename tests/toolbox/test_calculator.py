@@ -127,6 +127,7 @@ def test_long_expressions_end_in_a_value_or_in_words(expression: str) -> None:
         assert str(error)
 
 
+@pytest.mark.filterwarnings("ignore:invalid .* literal:SyntaxWarning")
 @given(st.text(alphabet="0123456789.+-*/%() ,episqrtlogmax", max_size=60))
 def test_any_text_ends_in_a_number_or_in_words(expression: str) -> None:
     try:
