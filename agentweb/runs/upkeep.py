@@ -1,0 +1,97 @@
+"""What must happen although nobody asks for it: lost runs, forgotten runs, decisions not taken up, ended waits."""
+
+from collections.abc import Collection
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Q
+from django.db.models.functions import Now
+
+from agentweb.runs import journal, outbox
+from agentweb.runs.models import Approval, Run, WorkerProcess
+
+AT_MOST = 200  # rows in one go; the rest comes next time
+FIRST_WAIT_S = 4.0
+DOUBLINGS = 6
+GONE = timedelta(days=1)
+
+
+def enqueue_waiting_for_worker() -> int:
+    """Ask again for workers for lost runs and for queued ones whose message may be lost; each time less eagerly."""
+    lost = Q(owner=None) | Q(owner__beat_at__lt=Now() - timedelta(seconds=settings.LEASE_SECONDS))
+    wanted = Q(status=Run.Status.QUEUED) | (Q(status=Run.Status.RUNNING) & lost)
+    found = Run.objects.filter(wanted).filter(_patience_over()).order_by("enqueued_at", "pk")
+    return sum(_enqueue_again(*row) for row in found.values_list("pk", "public_id", "enqueued_at")[:AT_MOST])
+
+
+def _patience_over() -> Q:
+    """Asked for last longer ago than 4 s, doubled each time it was asked before."""
+    over = Q(enqueued_at=None)
+    for times in range(DOUBLINGS + 1):
+        waited = Q(enqueued_at__lt=Now() - timedelta(seconds=FIRST_WAIT_S * 2**times))
+        over |= waited & (Q(enqueued_times=times) if times < DOUBLINGS else Q(enqueued_times__gte=times))
+    return over
+
+
+def _enqueue_again(pk: int, run: object, enqueued_at: object) -> int:
+    """Of several sweepers, the one whose update counts asks."""
+    changed = Run.objects.filter(pk=pk, enqueued_at=enqueued_at).update(
+        enqueued_at=Now(), enqueued_times=F("enqueued_times") + 1
+    )
+    if changed:
+        outbox.enqueue(str(run))
+    return changed
+
+
+def queue_decided() -> int:
+    """Waiting runs that have something to do: a decision that was not taken up, or a wish to end."""
+    taken_up = Approval.objects.filter(run=OuterRef("pk"), taken_at=None).exclude(status=Approval.Status.PENDING)
+    found = Run.objects.filter(status=Run.Status.WAITING).filter(
+        Exists(taken_up) | Q(cancel_requested_at__isnull=False) | ~Q(stop_after="")
+    )
+    count = 0
+    for run in found.order_by("pk")[:AT_MOST]:
+        with transaction.atomic():
+            journal.mark_queued(run)
+        count += 1
+    return count
+
+
+def expire_approvals() -> int:
+    """End the waits whose time is over; their runs go on with that."""
+    over = Approval.objects.filter(status=Approval.Status.PENDING, expires_at__lte=Now())
+    count = 0
+    for approval in over.select_related("run__conversation", "call").order_by("pk")[:AT_MOST]:
+        with transaction.atomic():
+            changed = Approval.objects.filter(pk=approval.pk, status=Approval.Status.PENDING).update(
+                status=Approval.Status.EXPIRED, decided_at=Now()
+            )
+            if changed:
+                journal.mark_queued(approval.run)
+                outbox.touch(approval.run, cards=[("call", str(approval.call.public_id))])
+                count += 1
+    return count
+
+
+def held_by(worker: WorkerProcess) -> list[tuple[int, int]]:
+    """Row id and epoch of the runs that this worker holds."""
+    held = Run.objects.filter(owner=worker, status=Run.Status.RUNNING)
+    return list(held.values_list("pk", "epoch"))
+
+
+def give_back(held: Collection[tuple[int, int]]) -> None:
+    """Queue runs whose holder has let go of them without a word."""
+    for pk, epoch in held:
+        with transaction.atomic():
+            run = Run.objects.filter(pk=pk).first()
+            changed = Run.objects.filter(pk=pk, epoch=epoch, status=Run.Status.RUNNING).update(
+                status=Run.Status.QUEUED, owner=None, queued_at=Now(), enqueued_at=Now()
+            )
+            if changed and run is not None:
+                outbox.enqueue(str(run.public_id))
+
+
+def forget_workers() -> None:
+    """Drop the rows of workers that ended long ago."""
+    WorkerProcess.objects.filter(beat_at__lt=Now() - GONE).delete()

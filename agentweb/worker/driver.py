@@ -1,0 +1,142 @@
+"""Moves one run forward: claim, load, let the loop work, record and show each step, until it pauses or ends."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from agentweb.engine import loop
+from agentweb.engine.closing import failure
+from agentweb.engine.enums import ErrorKind, Reason
+from agentweb.engine.events import Batch, MessageInterrupted, ModelFault
+from agentweb.runs import journal, live
+from agentweb.runs.journal import Appended, Claimed, LeaseLost
+from agentweb.runs.models import WorkerProcess
+from agentweb.worker.controls import ControlDesk, RunControls
+from agentweb.worker.database import DatabaseThreads
+from agentweb.worker.flusher import Flusher
+from agentweb.worker.lane import Lane
+from agentweb.worker.preparing import Loaded, load
+from agentweb.worker.recorder import Recorder
+
+logger = logging.getLogger(__name__)
+
+BROKEN_OFF = "The model's answer broke off because its worker stopped."
+GIVEN_UP = "The worker was lost each time this run was tried."
+FAULT = "The run failed because of an error in the system. The error is in the server's log."
+
+
+@dataclass(frozen=True, slots=True)
+class Shop:
+    """What all runs of one worker process share. ``draining``: no run may begin another step here."""
+
+    worker: WorkerProcess
+    database: DatabaseThreads
+    flusher: Flusher
+    desk: ControlDesk
+    draining: Callable[[], bool]
+    patience_s: float
+
+
+async def drive(run: str, shop: Shop) -> None:
+    """Advance the run as far as it goes; return at once when it is not to be had. Never raises but for bugs here."""
+    if shop.draining():
+        return
+    claimed = await shop.database.run(lambda: journal.claim(run, shop.worker))
+    if claimed is None:
+        return
+    lane = shop.flusher.open(claimed.run, claimed.conversation, 0, claimed.epoch)
+    try:
+        with shop.desk.watching(claimed.run_id, claimed.run, claimed.epoch) as controls:
+            await Drive(claimed, shop, lane, controls).to_the_end()
+    finally:
+        shop.flusher.close(lane)
+
+
+class Drive:
+    """One claim of one run."""
+
+    def __init__(self, claimed: Claimed, shop: Shop, lane: Lane, controls: RunControls) -> None:
+        self._claimed = claimed
+        self._shop = shop
+        self._lane = lane
+        self._controls = controls
+        self._recorder = Recorder(claimed, lane, shop.database, shop.flusher, shop.patience_s)
+
+    async def to_the_end(self) -> None:
+        try:
+            await self._advance()
+        except LeaseLost:
+            logger.info("Run %s went to another worker.", self._claimed.run)
+        except asyncio.CancelledError:
+            await self._let_go()
+        except Exception:
+            logger.exception("Run %s failed.", self._claimed.run)
+            await self._fail()
+
+    async def _advance(self) -> None:
+        while True:
+            loaded = await self._load()
+            if self._claimed.exhausted:
+                fault = ModelFault(ErrorKind.INTERNAL, GIVEN_UP)
+                await self._recorder.record(failure(loaded.transcript, loaded.usage, fault, Reason.ATTEMPTS))
+                return
+            appended = await self._work(loaded)
+            if appended is None or not appended.refused:
+                return
+
+    async def _load(self) -> Loaded:
+        """The run as it is recorded; a message that a lost worker was writing is closed first, its text kept."""
+        while True:
+            loaded = await self._shop.database.run(lambda: load(self._claimed, self._controls, self._shop.database.run))
+            self._lane.moved(loaded.last, closed=False)
+            self._controls.update(cancelled=loaded.cancelled, stop_after=loaded.stop_after)
+            if not loaded.transcript.streaming:
+                return loaded
+            await self._recorder.record(await self._interruption(loaded.transcript.streaming))
+
+    async def _interruption(self, message: str) -> Batch:
+        opened = await live.snapshot(self._claimed.run)
+        text, thinking = (opened.text, opened.thinking) if opened and opened.message == message else ("", "")
+        fault = ModelFault(ErrorKind.STREAM_INTERRUPTED, BROKEN_OFF, retryable=True)
+        return (MessageInterrupted(message, text, thinking, fault),)
+
+    async def _work(self, loaded: Loaded) -> Appended | None:
+        """Let the loop go on. The last thing recorded, or None when the run was given back at a boundary."""
+        appended: Appended | None = None
+        async with aclosing(loop.run(loaded.transcript, loaded.usage, loaded.setup)) as steps:
+            async for step in steps:
+                if not isinstance(step, tuple):
+                    self._shop.flusher.add(self._lane, step)
+                    continue
+                if not step:
+                    continue
+                appended = await self._recorder.record(step)
+                if appended.refused or appended.finished or appended.paused:
+                    return appended
+                if self._shop.draining():
+                    break
+            else:
+                return appended
+        await self._give_back()
+        return None
+
+    async def _let_go(self) -> None:
+        """The process ends, or the lease was lost: show what there is and give back what is still held."""
+        await self._shop.flusher.settle(self._lane)
+        await self._give_back()
+
+    async def _give_back(self) -> None:
+        await self._shop.database.run(lambda: journal.release(self._claimed))
+
+    async def _fail(self) -> None:
+        """End the run with a sentence. Should that fail too, the sweep finds that nobody works on the run."""
+        try:
+            loaded = await self._load()
+            fault = ModelFault(ErrorKind.INTERNAL, FAULT)
+            await self._recorder.record(failure(loaded.transcript, loaded.usage, fault))
+        except LeaseLost:
+            pass
+        except Exception:
+            logger.exception("The failure of run %s could not be recorded.", self._claimed.run)
