@@ -15,7 +15,7 @@ from agentweb.api.auth import authenticate, caller
 from agentweb.api.problems import problem
 from agentweb.api.routes import approvals, conversations, files, runs
 from agentweb.runs import errors
-from agentweb.schema import JsonError, parse_json
+from agentweb.schema.json_text import JsonError, parse_json
 from agentweb.toolbox import paths
 
 logger = logging.getLogger(__name__)

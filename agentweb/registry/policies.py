@@ -14,7 +14,7 @@ NO_RULE = "no rule matched"
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule of a policy. ``tool`` is a glob over names, ``risk`` empty means every level; ``name`` is said to people."""
+    """One rule of a policy. ``tool`` is a glob over names, ``risk`` empty means every level; ``name`` is for people."""
 
     name: str
     tool: str

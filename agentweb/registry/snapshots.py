@@ -6,7 +6,7 @@ from typing import Any
 from agentweb.engine.ports import ToolSpec
 from agentweb.registry import catalog, prompts
 from agentweb.registry.models import Agent, ChatModel
-from agentweb.schema import canonical, digest
+from agentweb.schema.json_text import canonical, digest
 
 DEFAULT_MODEL = "default"
 SCRIPTED_MODEL = "scripted"

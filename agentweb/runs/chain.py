@@ -9,7 +9,7 @@ from datetime import datetime
 
 from django.utils.crypto import salted_hmac
 
-from agentweb.schema import canonical
+from agentweb.schema.json_text import canonical
 
 SALT = "agentweb.runs.chain"
 

@@ -12,7 +12,9 @@ from agentweb.engine.enums import DecisionKind
 from agentweb.runs import journal, outbox
 from agentweb.runs.errors import Conflict, Forbidden, Invalid
 from agentweb.runs.models import Approval, Run
-from agentweb.schema import canonical, clean, clean_json, validate
+from agentweb.schema.json_text import canonical
+from agentweb.schema.text import clean, clean_json
+from agentweb.schema.validate import validate
 from agentweb.teams.models import User
 
 MAX_COMMENT = 10_000

@@ -19,7 +19,8 @@ from agentweb.engine.enums import Outcome
 from agentweb.runs import chain, outbox
 from agentweb.runs.models import Approval, Event, QueuedMessage, Run, WorkerProcess
 from agentweb.runs.projection import Projection
-from agentweb.schema import canonical, clean_json
+from agentweb.schema.json_text import canonical
+from agentweb.schema.text import clean_json
 
 PROGRESS = (events.MessageFinished, events.ToolFinished, events.RunPaused)
 

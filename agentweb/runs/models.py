@@ -243,6 +243,10 @@ class Call(models.Model):
         ordering = ["message_id", "position"]
         constraints = [models.UniqueConstraint(fields=["message", "position"], name="one_call_per_place_in_a_message")]
 
+    @property
+    def is_error(self) -> bool:
+        return self.result_kind not in ("", enums.ResultKind.OK.value, enums.ResultKind.ANSWERED.value)
+
 
 class Approval(models.Model):
     """One ask about one call: what was shown, then what was decided. ``taken_at``: the run has acted on it."""

@@ -276,6 +276,16 @@ def events_after(run: Run, number: int, limit: int = 500) -> list[Event]:
     return list(run.events.filter(number__gt=number).order_by("number")[:limit])
 
 
+def calls_of(run: Run) -> list[Call]:
+    """The run's calls in the order asked, each with its approvals as ``asked``, newest first."""
+    return list(run.calls.prefetch_related(_approvals()))
+
+
+def queue_of(run: Run) -> list[QueuedMessage]:
+    """The messages that wait in the run's inbox."""
+    return list(run.queue.select_related("author").filter(status=QueuedMessage.Status.QUEUED))
+
+
 def latest_run(conversation: Conversation) -> Run | None:
     return conversation.runs.order_by("-pk").first()
 

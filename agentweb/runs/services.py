@@ -23,7 +23,8 @@ from agentweb.runs.models import (
     Snapshot,
     Visibility,
 )
-from agentweb.schema import clean, digest
+from agentweb.schema.json_text import digest
+from agentweb.schema.text import clean
 from agentweb.teams.access import default_team, role_in
 from agentweb.teams.models import Role, Team, User
 

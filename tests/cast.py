@@ -1,0 +1,76 @@
+"""A small cast of people around one team, and the things that they share."""
+
+from dataclasses import dataclass
+from uuid import uuid4
+
+from django.utils import timezone
+
+from agentweb.registry import demo
+from agentweb.registry.models import Agent
+from agentweb.runs import services
+from agentweb.runs.models import Conversation, Run, WorkerProcess
+from agentweb.runs.selectors import conversation_for
+from agentweb.teams.models import Membership, Role, Team, User
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Owner and member chat, the admin configures too, the reviewer reads, the stranger is in another team."""
+
+    team: Team
+    owner: User
+    member: User
+    admin: User
+    reviewer: User
+    stranger: User
+    agent: Agent
+    builder: Agent
+
+    def person(self, name: str) -> User | None:
+        return None if name == "anonymous" else getattr(self, name)
+
+    def conversation(self, visibility: str = "private", agent: Agent | None = None) -> Conversation:
+        """One of the owner's, as the owner sees it."""
+        made = services.create_conversation(
+            user=self.owner, agent=agent or self.agent, team=self.team, visibility=visibility
+        )
+        return conversation_for(self.owner, made.public_id)
+
+    def run(self, text: str = "What is the date today?", visibility: str = "private") -> Run:
+        return services.send_message(user=self.owner, conversation=self.conversation(visibility), text=text).run
+
+    def builder_run(self, visibility: str = "private") -> Run:
+        """A queued run of the agent with workspace tools."""
+        conversation = self.conversation(visibility, self.builder)
+        return services.send_message(user=self.owner, conversation=conversation, text="Write a file").run
+
+
+def make_cast() -> Cast:
+    """Everyone, on a database with the registry of a new site."""
+    team = Team.objects.create(name=f"Team {uuid4().hex[:8]}")
+    elsewhere = Team.objects.create(name=f"Elsewhere {uuid4().hex[:8]}")
+    admin = _person("admin", team, Role.ADMIN, superuser=True)
+    demo.prepare()  # there are people now, so it makes no demo team
+    return Cast(
+        team=team,
+        owner=_person("owner", team, Role.MEMBER),
+        member=_person("member", team, Role.MEMBER),
+        admin=admin,
+        reviewer=_person("reviewer", team, Role.REVIEWER),
+        stranger=_person("stranger", elsewhere, Role.MEMBER),
+        agent=Agent.objects.get(name="Assistant"),
+        builder=Agent.objects.get(name="Builder"),
+    )
+
+
+def make_worker(name: str = "worker") -> WorkerProcess:
+    now = timezone.now()
+    return WorkerProcess.objects.create(public_id=uuid4(), name=name, started_at=now, beat_at=now)
+
+
+def _person(name: str, team: Team, role: Role, *, superuser: bool = False) -> User:
+    user = User(username=name, is_staff=superuser, is_superuser=superuser)
+    user.set_unusable_password()
+    user.save()
+    Membership.objects.create(user=user, team=team, role=role)
+    return user
