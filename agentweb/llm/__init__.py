@@ -1,0 +1,1 @@
+"""Language models behind one port: stream reader, call assembler, history builder, endpoints, the scripted model."""

@@ -1,0 +1,230 @@
+"""Assembles chat-completion chunks into one message: text, thinking and tool calls, as real providers send them."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from agentweb.engine.enums import DeltaKind, ErrorKind, Finish, Invalid
+from agentweb.engine.messages import Json, ToolCall
+from agentweb.engine.ports import ModelDelta, ModelError, ModelReply
+from agentweb.engine.usage import Usage
+from agentweb.llm.calls import CallAssembler, TooManyCalls, text_of
+from agentweb.llm.cleaning import TextCleaner, checked_json
+from agentweb.llm.errors import bad_response, empty_answer, interrupted, provider_fault, read_error
+from agentweb.llm.names import WireNames
+from agentweb.llm.splitter import TextSplitter
+
+_THINKING_FIELDS = ("reasoning_content", "reasoning", "thinking")
+_KEPT_FIELDS = ("reasoning_details", "extra_content")
+_LENGTH_REASONS = frozenset({"length", "max_tokens", "model_length", "max_output_tokens"})
+_FILTER_REASONS = frozenset({"content_filter", "safety", "prohibited_content"})
+MAX_KEPT_PARTS = 4096
+
+
+class Assembler:
+    """Feed it parsed chunks; it gives deltas. ``close`` and ``reply`` end it; the deltas joined equal the reply's
+    texts.
+
+    ``finished``: the provider gave a finish reason or the end mark. ``fault``: the provider reported an error; the
+    deltas up to it stand, and no call of the answer may run.
+    """
+
+    def __init__(self, names: WireNames, new_id: Callable[[], str], *, tools_offered: bool) -> None:
+        self.finished = False
+        self.fault: ModelError | None = None
+        self.usage: Mapping[str, Json] | None = None
+        self._calls = CallAssembler(names, new_id)
+        self._splitter = TextSplitter(names, new_id, tools_offered=tools_offered)
+        self._clean_text = TextCleaner()
+        self._clean_thinking = TextCleaner()
+        self._shown: dict[DeltaKind, list[str]] = {DeltaKind.TEXT: [], DeltaKind.THINKING: []}
+        self._reason = ""
+        self._leaked: tuple[ToolCall, ...] = ()
+        self._extra: dict[str, Any] = {}
+
+    # --- chunks ---------------------------------------------------------------------------------------------------
+
+    def feed(self, chunk: Json) -> list[ModelDelta]:
+        """One parsed chunk, or a list of them; anything else says nothing."""
+        if isinstance(chunk, list):
+            return [delta for item in chunk for delta in self.feed(item)] if self.fault is None else []
+        if not isinstance(chunk, Mapping) or self.fault is not None:
+            return []
+        deltas: list[ModelDelta] = []
+        self._take_usage(chunk)
+        choice = _first_choice(chunk)
+        if choice is not None:
+            try:
+                deltas = self._take_choice(choice)
+            except TooManyCalls:
+                self.fault = bad_response("far too many tool calls at once")
+            except (ValueError, RecursionError):
+                self.fault = bad_response("data that is nested too deeply")
+        if chunk.get("error") or (choice is None and chunk.get("object") == "error"):
+            self.fail(chunk)
+        return deltas
+
+    def end_mark(self) -> None:
+        """The stream said that it is done."""
+        self.finished = True
+
+    def fail(self, error: Json) -> None:
+        """The provider reported an error in the middle of the answer."""
+        self.fault = provider_fault(read_error(error))
+
+    def _take_usage(self, chunk: Mapping[str, Json]) -> None:
+        choice = _first_choice(chunk)
+        groq = chunk.get("x_groq")
+        for holder in (chunk, choice, groq):
+            usage = holder.get("usage") if isinstance(holder, Mapping) else None
+            if isinstance(usage, Mapping) and usage:
+                self.usage = usage
+                return
+
+    def _take_choice(self, choice: Mapping[str, Json]) -> list[ModelDelta]:
+        deltas: list[ModelDelta] = []
+        delta = choice.get("delta")
+        if not isinstance(delta, Mapping):
+            delta = _whole_message(choice.get("message"))
+        if delta:
+            deltas = self._take_delta(delta)
+        reason = text_of(choice.get("finish_reason"))
+        if reason:
+            self._reason = reason.lower()
+            self.finished = True
+        return deltas
+
+    def _take_delta(self, delta: Mapping[str, Json]) -> list[ModelDelta]:
+        thinking, text = self._texts(delta)
+        deltas = self._thought(thinking) if thinking else []
+        if text:
+            deltas += self._show(self._splitter.feed(self._clean_text.feed(text)))
+        calls = delta.get("tool_calls")
+        if isinstance(calls, list):
+            for item in calls:
+                if isinstance(item, Mapping):
+                    self._calls.feed(item)
+        legacy = delta.get("function_call")
+        if isinstance(legacy, Mapping):
+            self._calls.feed({"function": legacy})
+        for field in _KEPT_FIELDS:
+            if delta.get(field):
+                self._keep(field, checked_json(delta[field]))
+        return deltas
+
+    def _texts(self, delta: Mapping[str, Json]) -> tuple[str, str]:
+        """(thinking, text) of one chunk; what the provider calls its thinking is remembered, to send it back so."""
+        thinking = ""
+        for field in _THINKING_FIELDS:
+            thinking = text_of(delta.get(field))
+            if thinking:
+                self._extra.setdefault("thinking_field", field)
+                break
+        content = delta.get("content")
+        if isinstance(content, list):
+            parts = [part for part in content if isinstance(part, Mapping)]
+            thinking += "".join(_part_text(part, "thinking") for part in parts)
+            text = "".join(_part_text(part, "text") for part in parts)
+        else:
+            text = text_of(content)
+        return thinking, text or text_of(delta.get("refusal"))
+
+    def _keep(self, field: str, value: Json) -> None:
+        if not isinstance(value, list):
+            self._extra[field] = value
+            return
+        kept = self._extra.setdefault(field, [])
+        if isinstance(kept, list) and len(kept) < MAX_KEPT_PARTS:
+            kept.extend(value)
+
+    def _thought(self, text: str) -> list[ModelDelta]:
+        cleaned = self._clean_thinking.feed(text)
+        return self._show([ModelDelta(DeltaKind.THINKING, cleaned)] if cleaned else [])
+
+    def _show(self, deltas: list[ModelDelta]) -> list[ModelDelta]:
+        for delta in deltas:
+            self._shown[delta.kind].append(delta.text)
+        return deltas
+
+    # --- the end --------------------------------------------------------------------------------------------------
+
+    def drain(self) -> list[ModelDelta]:
+        """What was still held back when the stream broke."""
+        rest = self._clean_text.close()
+        deltas = self._splitter.feed(rest) if rest else []
+        return self._show(deltas + self._splitter.drain()) + self._thought_rest()
+
+    def _thought_rest(self) -> list[ModelDelta]:
+        rest = self._clean_thinking.close()
+        return self._show([ModelDelta(DeltaKind.THINKING, rest)]) if rest else []
+
+    def close(self) -> list[ModelDelta]:
+        """The answer is whole: what was held back and is text after all. ``reply`` comes next."""
+        deltas = self._thought_rest()
+        rest = self._clean_text.close()
+        if rest:
+            deltas += self._show(self._splitter.feed(rest))
+        last, self._leaked = self._splitter.close(proper_calls=bool(self._calls))
+        return deltas + self._show(last)
+
+    def reply(self) -> ModelReply:
+        """The whole message, its usage left empty. Raises ModelError where the end says that it is none."""
+        cut_off = self._reason in _LENGTH_REASONS
+        try:
+            proper = self._calls.build(cut_off=cut_off)
+        except TooManyCalls:
+            raise bad_response("far too many tool calls at once") from None
+        asked = {(call.name, repr(call.arguments)) for call in proper}
+        calls = proper + tuple(call for call in self._leaked if (call.name, repr(call.arguments)) not in asked)
+        text, thinking = ("".join(self._shown[kind]) for kind in (DeltaKind.TEXT, DeltaKind.THINKING))
+        if self._reason in _FILTER_REASONS:
+            raise _filtered(self._reason)
+        if self._reason == "error":
+            raise interrupted()
+        if not calls and not text.strip() and not cut_off:
+            raise empty_answer()
+        return ModelReply(text, thinking, calls, _finish(calls, cut_off), Usage(), dict(self._extra))
+
+
+def _finish(calls: tuple[ToolCall, ...], cut_off: bool) -> Finish:
+    """Calls decide, whatever the provider said, unless the output limit cut one of them off."""
+    if calls and not (cut_off and any(call.invalid is Invalid.TRUNCATED for call in calls)):
+        return Finish.TOOL_CALLS
+    return Finish.LENGTH if cut_off else Finish.STOP
+
+
+def _filtered(reason: str) -> ModelError:
+    return ModelError(
+        ErrorKind.PROVIDER_ERROR,
+        "The model server's content filter stopped the answer. Ask in other words or use another model.",
+        code=reason,
+    )
+
+
+def _first_choice(chunk: Mapping[str, Json]) -> Mapping[str, Json] | None:
+    choices = chunk.get("choices")
+    if isinstance(choices, list):
+        for choice in choices:
+            if isinstance(choice, Mapping) and not choice.get("index"):
+                return choice
+    return None
+
+
+def _whole_message(message: Json) -> Mapping[str, Json] | None:
+    """A message that came whole: its calls are apart by position, whatever index they carry."""
+    if not isinstance(message, Mapping):
+        return None
+    calls = message.get("tool_calls")
+    if not isinstance(calls, list):
+        return message
+    numbered = [{**call, "index": n} for n, call in enumerate(calls) if isinstance(call, Mapping)]
+    return {**message, "tool_calls": numbered}
+
+
+def _part_text(part: Mapping[str, Json], kind: str) -> str:
+    """The text of one content part of that kind; a thinking part may hold parts of its own."""
+    if part.get("type", "text") != kind:
+        return ""
+    value = part.get(kind)
+    if isinstance(value, list):
+        return "".join(text_of(inner.get("text")) for inner in value if isinstance(inner, Mapping))
+    return text_of(value)

@@ -1,0 +1,123 @@
+"""How one model is reached and paid for, as plain values that a run keeps a copy of."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from enum import StrEnum
+
+from agentweb.engine.messages import Json
+from agentweb.llm.usage import FREE, Prices
+
+
+class ConfigError(ValueError):
+    """A setting of a model is wrong; the text names it."""
+
+
+class SendThinking(StrEnum):
+    """Which assistant messages go back with their thinking, under the field in which it came."""
+
+    NEVER = "never"
+    WITH_CALLS = "with_calls"
+    ALWAYS = "always"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelConfig:
+    """``name`` is what people call the model, ``model`` what the endpoint does. Times are in seconds.
+
+    ``api_key`` and ``headers`` may be secret and are kept out of the representation. ``temperature`` None is not sent.
+    ``body`` is merged over the request body.
+    """
+
+    name: str
+    base_url: str
+    model: str
+    api_key: str = field(default="", repr=False)
+    temperature: float | None = 0.0
+    context_size: int = 128_000
+    prices: Prices = FREE
+    connect_timeout_s: float = 5.0
+    idle_timeout_s: float = 60.0
+    total_timeout_s: float = 600.0
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    body: Mapping[str, Json] = field(default_factory=dict)
+    strict_roles: bool = False
+    send_thinking: SendThinking = SendThinking.WITH_CALLS
+
+    @classmethod
+    def from_snapshot(cls, snapshot: Mapping[str, Json], *, api_key: str = "") -> "ModelConfig":
+        """From plain JSON; what is not named keeps its default, unknown names are passed over. Raises ConfigError."""
+        read = _Reader(snapshot)
+        return cls(
+            name=read.text("name"),
+            base_url=read.text("base_url"),
+            model=read.text("model_name") or read.text("model"),
+            api_key=api_key,
+            temperature=read.number("temperature", None) if "temperature" in snapshot else 0.0,
+            context_size=int(read.number("context_size", 128_000) or 0),
+            prices=Prices(read.price("input"), read.price("cached"), read.price("output")),
+            connect_timeout_s=read.number("connect_timeout_s", 5.0) or 5.0,
+            idle_timeout_s=read.number("idle_timeout_s", 60.0) or 60.0,
+            total_timeout_s=read.number("total_timeout_s", 600.0) or 600.0,
+            headers=read.headers(),
+            body=read.mapping("body"),
+            strict_roles=bool(snapshot.get("strict_roles", False)),
+            send_thinking=read.send_thinking(),
+        )
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Strings that may appear in no sentence."""
+        return tuple(secret for secret in (self.api_key, *self.headers.values()) if secret)
+
+
+class _Reader:
+    """Typed looks into a snapshot."""
+
+    def __init__(self, snapshot: Mapping[str, Json]) -> None:
+        self._snapshot = snapshot
+
+    def text(self, key: str) -> str:
+        value = self._snapshot.get(key) or ""
+        if not isinstance(value, str):
+            raise ConfigError(f"{key} must be a text.")
+        return value.strip()
+
+    def number(self, key: str, default: float | None) -> float | None:
+        value = self._snapshot.get(key, default)
+        if value is None:
+            return default
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+            raise ConfigError(f"{key} must be a number of 0 or more.")
+        return value
+
+    def price(self, kind: str) -> Decimal:
+        nested = self.mapping("prices")
+        value = nested.get(kind, self._snapshot.get(f"{kind}_price", 0))
+        try:
+            price = Decimal(str(value))
+        except InvalidOperation:
+            price = Decimal(-1)
+        if not price.is_finite() or price < 0:
+            raise ConfigError(f"The price for {kind} tokens must be a number of 0 or more.")
+        return price
+
+    def mapping(self, key: str) -> Mapping[str, Json]:
+        value = self._snapshot.get(key) or {}
+        if not isinstance(value, Mapping):
+            raise ConfigError(f"{key} must be an object.")
+        return value
+
+    def headers(self) -> Mapping[str, str]:
+        headers = self.mapping("headers")
+        for name, value in headers.items():
+            if not isinstance(value, str) or not f"{name}{value}".isprintable():
+                raise ConfigError(f"The header {name!r} must have a text on one line as its value.")
+        return dict(headers)
+
+    def send_thinking(self) -> SendThinking:
+        value = self._snapshot.get("send_thinking") or SendThinking.WITH_CALLS
+        try:
+            return SendThinking(value)
+        except ValueError:
+            raise ConfigError(f"send_thinking must be one of {', '.join(SendThinking)}.") from None

@@ -1,0 +1,111 @@
+"""The model port over an OpenAI-compatible endpoint with native tool calls."""
+
+import json
+import uuid
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing, asynccontextmanager
+from typing import Any
+
+import httpx2
+from openai import APIStatusError
+
+from agentweb.engine.messages import Json
+from agentweb.engine.ports import ModelDelta, ModelError, ModelReply, ModelRequest
+from agentweb.llm.config import ModelConfig
+from agentweb.llm.connection_errors import connection_fault
+from agentweb.llm.endpoint import post_completion
+from agentweb.llm.errors import provider_fault, read_error, redact, retry_after
+from agentweb.llm.reader import Reading, read_answer
+from agentweb.llm.request import WireRequest, build_request
+
+
+def new_call_id() -> str:
+    return f"call_{uuid.uuid4().hex}"
+
+
+class OpenAIModel:
+    """A model behind an endpoint. ``new_id`` makes the ids of tool calls."""
+
+    def __init__(self, config: ModelConfig, new_id: Callable[[], str] = new_call_id) -> None:
+        self.config = config
+        self._new_id = new_id
+
+    @property
+    def name(self) -> str:
+        return self.config.name
+
+    def prepare(self, request: ModelRequest) -> "OpenAICall":
+        return OpenAICall(self.config, build_request(self.config, request), self._new_id)
+
+
+class OpenAICall:
+    """One request, ready to be sent; ``body`` is what the audit keeps."""
+
+    def __init__(self, config: ModelConfig, request: WireRequest, new_id: Callable[[], str]) -> None:
+        self._config = config
+        self._request = request
+        self._reading = Reading(new_id, config.prices, config.total_timeout_s)
+
+    @property
+    def digest(self) -> str:
+        return self._request.digest
+
+    @property
+    def body(self) -> dict[str, Json]:
+        return self._request.body
+
+    async def stream(self) -> AsyncGenerator[ModelDelta | ModelReply, None]:
+        """Deltas, then one reply; closing the iterator closes the connection. Raises ModelError and nothing else."""
+        fault: ModelError | None = None
+        answering = False
+        try:
+            async with self._opened() as response:
+                answering = True
+                async with aclosing(read_answer(response.aiter_bytes(), self._request, self._reading)) as answer:
+                    async for part in answer:
+                        yield part
+        except ModelError as error:
+            fault = self._redacted(error)
+        except Exception as error:
+            fault = self._fault(error, answering)
+        # Raised out here, so that no traceback leads back to the request and its headers.
+        if fault is not None:
+            raise fault
+
+    @asynccontextmanager
+    async def _opened(self) -> AsyncIterator[httpx2.Response]:
+        response = await post_completion(self._config, self._request.content)
+        try:
+            yield response
+        finally:
+            await response.aclose()
+
+    def _fault(self, error: Exception, answering: bool) -> ModelError:
+        if isinstance(error, APIStatusError):
+            return self._status_fault(error.response)
+        fault = connection_fault(
+            error, base_url=self._config.base_url, idle_s=self._config.idle_timeout_s, answering=answering
+        )
+        return self._redacted(fault)
+
+    def _status_fault(self, response: httpx2.Response) -> ModelError:
+        body: Any = response.text
+        try:
+            body = json.loads(body)
+        except (ValueError, RecursionError):
+            body = "" if "<" in body[:200] else body  # a proxy's web page says nothing to people
+        return provider_fault(
+            read_error(body),
+            status=response.status_code,
+            wait_s=retry_after(response.headers),
+            secrets=self._config.secrets,
+        )
+
+    def _redacted(self, error: ModelError) -> ModelError:
+        return ModelError(
+            error.kind,
+            redact(error.message, self._config.secrets),
+            retryable=error.retryable,
+            retry_after_s=error.retry_after_s,
+            code=redact(error.code, self._config.secrets),
+        )

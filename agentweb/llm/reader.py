@@ -1,0 +1,177 @@
+"""From the bytes of an answer to deltas and one reply; the same for endpoints and for the scripted model."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Any
+
+from agentweb.engine.enums import ErrorKind
+from agentweb.engine.ports import ModelDelta, ModelError, ModelReply
+from agentweb.engine.usage import Usage
+from agentweb.llm.assembler import Assembler
+from agentweb.llm.errors import bad_response, interrupted
+from agentweb.llm.request import WireRequest
+from agentweb.llm.sse import EventReader, EventTooLarge, ServerSentEvent
+from agentweb.llm.usage import FREE, Prices, estimated, reported
+
+MAX_ANSWER_BYTES = 64 * 1024 * 1024
+END_MARK = "[DONE]"
+LINGER_S = 3.0  # how long usage may still come after a finish reason
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How an answer is read. ``total_s`` bounds the whole of it, however lively the connection is kept."""
+
+    new_id: Callable[[], str]
+    prices: Prices = FREE
+    total_s: float = 600.0
+    linger_s: float = LINGER_S
+
+
+async def read_answer(
+    chunks: AsyncIterator[bytes], request: WireRequest, reading: Reading
+) -> AsyncGenerator[ModelDelta | ModelReply, None]:
+    """Deltas, then one reply. Raises ModelError after the deltas that came before the fault.
+
+    Whatever ``chunks`` raises passes through, unless the answer was finished by then."""
+    assembler = Assembler(request.names, reading.new_id, tools_offered=request.tools_offered)
+    decoder = _Decoder(assembler)
+    fault: ModelError | None = None
+    try:
+        async with aclosing(_within(chunks, assembler, reading)) as timely:
+            async for chunk in timely:
+                for delta in decoder.feed(chunk):
+                    yield delta
+                if decoder.ended:
+                    break
+        for delta in decoder.close():
+            yield delta
+    except ModelError as error:
+        fault = error
+    fault = fault or assembler.fault or (None if assembler.finished else interrupted())
+    for delta in assembler.drain() if fault else assembler.close():
+        yield delta
+    if fault:
+        raise fault
+    yield _with_usage(assembler, request, reading)
+
+
+async def _within(chunks: AsyncIterator[bytes], assembler: Assembler, reading: Reading) -> AsyncGenerator[bytes, None]:
+    """The chunks, as long as they may take; after a finish reason neither silence nor a broken connection matters."""
+    clock = asyncio.get_running_loop().time
+    deadline = clock() + reading.total_s
+    lingering = False
+    while True:
+        if assembler.finished and not lingering:
+            lingering = True
+            deadline = min(deadline, clock() + reading.linger_s)
+        try:
+            async with asyncio.timeout_at(deadline):
+                chunk = await anext(chunks)
+        except StopAsyncIteration:
+            return
+        except TimeoutError:
+            if assembler.finished:
+                return
+            if clock() < deadline:
+                raise  # the connection's own time-out
+            raise _too_long(reading.total_s) from None
+        except Exception:
+            if assembler.finished:
+                return
+            raise
+        yield chunk
+
+
+def _too_long(seconds: float) -> ModelError:
+    return ModelError(
+        ErrorKind.TIMEOUT,
+        f"The answer took longer than {seconds:g} seconds. Ask for less at once, or have an admin raise this limit.",
+        retryable=True,
+    )
+
+
+class _Decoder:
+    """Takes the body apart: server-sent events, or one JSON document where the server does not stream."""
+
+    def __init__(self, assembler: Assembler) -> None:
+        self.ended = False
+        self._assembler = assembler
+        self._events = EventReader()
+        self._document: list[bytes] | None = None  # set when the body is no event stream
+        self._begun = False
+        self._size = 0
+
+    def feed(self, chunk: bytes) -> Iterator[ModelDelta]:
+        self._size += len(chunk)
+        if self._size > MAX_ANSWER_BYTES:
+            raise bad_response("an endless answer", retryable=False)
+        if not self._begun:
+            self._begin(chunk)
+        if self._document is not None:
+            self._document.append(chunk)
+            return
+        try:
+            events = self._events.feed(chunk)
+        except EventTooLarge:
+            raise bad_response("one piece of data of enormous size", retryable=False) from None
+        yield from self._take(events)
+
+    def _begin(self, chunk: bytes) -> None:
+        start = chunk.lstrip(b"\xef\xbb\xbf \t\r\n")
+        if start:
+            self._begun = True
+            if start.startswith((b"{", b"[", b"<")):
+                self._document = []
+
+    def close(self) -> Iterator[ModelDelta]:
+        if self.ended:
+            return
+        if self._document is None:
+            yield from self._take(self._events.close())
+            return
+        text = b"".join(self._document).decode("utf-8", "replace")
+        if text.lstrip().startswith("<"):
+            raise bad_response("a web page instead of an answer", retryable=False)
+        self._assembler.end_mark()
+        yield from self._assembler.feed(_json(text))
+
+    def _take(self, events: Iterable[ServerSentEvent]) -> Iterator[ModelDelta]:
+        for event in events:
+            if self.ended:
+                return
+            if event.data.strip() == END_MARK:
+                self._assembler.end_mark()
+                self.ended = True
+            elif event.name == "error":
+                self._assembler.fail(_json_or_text(event.data))
+            else:
+                yield from self._assembler.feed(_json(event.data))
+            self.ended = self.ended or self._assembler.fault is not None
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise bad_response("data that is not JSON") from None
+
+
+def _json_or_text(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _with_usage(assembler: Assembler, request: WireRequest, reading: Reading) -> ModelReply:
+    reply = assembler.reply()
+    usage = reported(assembler.usage, reading.prices) if assembler.usage else Usage()
+    if usage.input_tokens or usage.output_tokens:
+        return replace(reply, usage=usage)
+    arguments = "".join(call.name + call.raw for call in reply.calls)
+    guess = estimated(len(request.content), reply.text, reply.thinking, arguments, reading.prices)
+    return replace(reply, usage=guess, extra={**reply.extra, "usage_estimated": True})

@@ -1,0 +1,63 @@
+"""One request in its final form: the body as bytes, its digest, and the names to read the answer with."""
+
+import json
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+from agentweb.engine.enums import Purpose
+from agentweb.engine.ports import ModelRequest
+from agentweb.llm.config import ModelConfig
+from agentweb.llm.history import build_messages, build_tools
+from agentweb.llm.names import WireNames
+
+WRAP_UP_INSTRUCTION = (
+    "The limit of this run is reached, so no more tools can be used. Write the last message now, in the language of "
+    "the conversation: say what is done, what is not done, and what the next step would be. Do not call any tool."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WireRequest:
+    """``content`` is exactly what is sent; ``digest`` its SHA-256."""
+
+    body: dict[str, Any]
+    content: bytes = field(repr=False)
+    digest: str
+    names: WireNames
+    tools_offered: bool
+
+
+def build_request(config: ModelConfig, request: ModelRequest) -> WireRequest:
+    """The body for a streamed chat completion. Fields of ``config.body`` win over ours."""
+    names = WireNames(spec.name for spec in request.tools)
+    messages = build_messages(
+        request.system,
+        request.messages,
+        names,
+        strict_roles=config.strict_roles,
+        send_thinking=config.send_thinking,
+    )
+    body: dict[str, Any] = {"model": config.model, "messages": messages, "stream": True}
+    body["stream_options"] = {"include_usage": True}
+    if config.temperature is not None:
+        body["temperature"] = config.temperature
+    if request.tools:
+        body["tools"] = build_tools(request.tools, names)
+    if request.purpose is Purpose.WRAP_UP:
+        _wrap_up(body, strict_roles=config.strict_roles)
+    body.update(config.body)
+    content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    tools_offered = bool(request.tools) and request.purpose is not Purpose.WRAP_UP
+    return WireRequest(body, content, sha256(content).hexdigest(), names, tools_offered)
+
+
+def _wrap_up(body: dict[str, Any], *, strict_roles: bool) -> None:
+    """The tools stay, since providers want them beside old calls and caches hold them, but none may be called."""
+    if "tools" in body:
+        body["tool_choice"] = "none"
+    messages = body["messages"]
+    if strict_roles and messages and messages[-1]["role"] == "user":
+        messages[-1] = {"role": "user", "content": f"{messages[-1]['content']}\n\n{WRAP_UP_INSTRUCTION}"}
+    else:
+        messages.append({"role": "user", "content": WRAP_UP_INSTRUCTION})

@@ -1,0 +1,57 @@
+"""The model port over the scripted model: its bytes go through the same reader as any provider's."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+
+from agentweb.engine.messages import Json
+from agentweb.engine.ports import ModelDelta, ModelReply, ModelRequest
+from agentweb.llm.config import ModelConfig
+from agentweb.llm.native import new_call_id
+from agentweb.llm.reader import Reading, read_answer
+from agentweb.llm.request import WireRequest, build_request
+from agentweb.llm.scripted.wire import MODEL_NAME, stream_bytes
+
+DEFAULT_DELAY_S = 0.025  # about 40 pieces a second, the pace of a brisk model
+
+
+class ScriptedModel:
+    """``delay_s``: seconds before each streamed piece. ``new_id`` makes the ids of tool calls."""
+
+    def __init__(
+        self,
+        name: str = "Scripted, not an AI",
+        *,
+        delay_s: float = DEFAULT_DELAY_S,
+        new_id: Callable[[], str] = new_call_id,
+    ) -> None:
+        self._config = ModelConfig(name, "", MODEL_NAME)
+        self._delay_s = delay_s
+        self._new_id = new_id
+
+    @property
+    def name(self) -> str:
+        return self._config.name
+
+    def prepare(self, request: ModelRequest) -> "ScriptedCall":
+        return ScriptedCall(build_request(self._config, request), self._delay_s, Reading(self._new_id))
+
+
+class ScriptedCall:
+    def __init__(self, request: WireRequest, delay_s: float, reading: Reading) -> None:
+        self._request = request
+        self._delay_s = delay_s
+        self._reading = reading
+
+    @property
+    def digest(self) -> str:
+        return self._request.digest
+
+    @property
+    def body(self) -> dict[str, Json]:
+        return self._request.body
+
+    async def stream(self) -> AsyncGenerator[ModelDelta | ModelReply, None]:
+        chunks = stream_bytes(self._request.body, self._delay_s)
+        async with aclosing(chunks), aclosing(read_answer(chunks, self._request, self._reading)) as answer:
+            async for part in answer:
+                yield part
