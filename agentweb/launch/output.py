@@ -38,6 +38,7 @@ class Console:
         self._put(f"{prefix} {text}")
 
     def _put(self, text: str) -> None:
+        self.flush()
         if len(self._waiting) >= _MOST_WAITING:
             self._lost += 1
             return

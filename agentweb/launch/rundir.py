@@ -90,7 +90,8 @@ class RunDirectory:
 
     def stopping(self) -> None:
         """Tell a successor that waiting is worth it."""
-        self._sign(stopping=True)
+        if self._lock is not None:
+            self._sign(stopping=True)
 
     def release(self) -> None:
         """Let the place go."""

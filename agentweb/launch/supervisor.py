@@ -148,6 +148,7 @@ class Supervisor:
     def stop(self) -> bool:
         """Stop all children, stage by stage. A further stop signal kills. True when each ended when asked."""
         self._stopping = True
+        self._run_dir.stopping()
         for child in self.children.values():
             child.due = None
         stages = sorted({child.command.stage for child in self.children.values()})

