@@ -25,7 +25,10 @@ PREVIEW_S = 10.0  # a preview that takes longer is left out, since people wait f
 async def act(work: Work) -> AsyncGenerator[Step, None]:
     """Run, ask, suspend or refuse what is open. Starts are recorded before anything runs."""
     while work.may_act and (rulings := await rule(work)):
-        requests = await _requests(work, [one for one in rulings if isinstance(one, Asked)])
+        asked = [one for one in rulings if isinstance(one, Asked)]
+        if asked and work.pending:
+            yield work.take()  # results do not wait for previews
+        requests = await _requests(work, asked)
         if not work.may_act:
             return
         starts = _startable(rulings, work.setup.sequential)
@@ -39,8 +42,6 @@ async def act(work: Work) -> AsyncGenerator[Step, None]:
         async with aclosing(_round(work, [one.candidate for one in starts])) as steps:
             async for step in steps:
                 yield step
-        if work.pending and work.transcript.open_calls():
-            yield work.take()
 
 
 def _startable(rulings: Iterable[Ruling], sequential: bool) -> list[Cleared]:

@@ -155,7 +155,10 @@ async def _verdicts(work: Work, candidates: list[Candidate]) -> dict[str, tuple[
     if not calls:
         return {}
     verdicts = await work.setup.policy.judge(tuple(calls))
-    both = {one.entry.call.id: (verdict, verdict) for one, verdict in zip(candidates, verdicts, strict=False)}
+    both = {
+        one.entry.call.id: (verdict, verdict)
+        for one, verdict in zip(candidates, verdicts[: len(candidates)], strict=True)
+    }
     for one, verdict in zip(changed, verdicts[len(candidates) :], strict=True):
         both[one.entry.call.id] = (both[one.entry.call.id][0], verdict)
     return both

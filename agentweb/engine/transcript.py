@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from agentweb.engine.enums import CallStatus
+from agentweb.engine.enums import ApprovalStatus, CallStatus
 from agentweb.engine.events import (
     ApprovalDecided,
     ApprovalRequested,
@@ -179,7 +179,9 @@ def _moved(entry: CallEntry, event: CallEvent) -> CallEntry:
                 taken=False,
             )
         case ApprovalDecided():
-            return replace(entry, approval=event.approval, decision=_decision(entry, event), taken=True)
+            expired = event.status is ApprovalStatus.EXPIRED
+            decision = _decision(entry, event)
+            return replace(entry, approval=event.approval, decision=decision, taken=True, expired=expired)
 
 
 def _decision(entry: CallEntry, event: ApprovalDecided) -> Decision | None:
