@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from django.http import HttpRequest
+from django.http import HttpRequest, JsonResponse
 from django.utils.translation import gettext as _
 from ninja import Header, Query, Router
 
@@ -44,7 +44,7 @@ def create(request: HttpRequest, body: ConversationIn):
         title=body.title,
         visibility=body.visibility,
     )
-    return request.api.create_response(request, conversation_out(conversation), status=201)
+    return JsonResponse(conversation_out(conversation), status=201)
 
 
 @router.get("/conversations")
@@ -83,7 +83,7 @@ def send(
         key=idempotency_key,
     )
     answer = {"message": sent.message, "run": str(sent.run.public_id), "delivered": sent.delivered}
-    return request.api.create_response(request, answer, status=202)
+    return JsonResponse(answer, status=202)
 
 
 def _agent(user: User, named: str | None) -> Agent:

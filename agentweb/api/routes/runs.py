@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from django.http import HttpRequest
+from django.http import HttpRequest, JsonResponse
 from ninja import Query, Router
 
 from agentweb.api import stream
@@ -35,7 +35,7 @@ def cancel(request: HttpRequest, run_id: str):
     """End the run as soon as possible. 202 the first time, 200 with the state after that."""
     found = selectors.run_for(request.user, run_id)
     first = services.cancel_run(user=request.user, run=found)
-    return request.api.create_response(request, run_out(found), status=202 if first else 200)
+    return JsonResponse(run_out(found), status=202 if first else 200)
 
 
 @router.post("/runs/{run_id}/stop")
@@ -44,7 +44,7 @@ def stop(request: HttpRequest, run_id: str, body: StopIn):
     found = selectors.run_for(request.user, run_id)
     services.stop_run(user=request.user, run=found, after=body.after)
     found.refresh_from_db()
-    return request.api.create_response(request, run_out(found), status=202)
+    return JsonResponse(run_out(found), status=202)
 
 
 @router.get("/runs/{run_id}/queue")
