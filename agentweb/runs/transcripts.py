@@ -1,0 +1,125 @@
+"""From rows to what the loop works on: the conversation so far and the place that its live run has reached."""
+
+from agentweb.engine.enums import CallStatus, DecisionKind, Finish, Invalid, ResultKind
+from agentweb.engine.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
+from agentweb.engine.ports import Decision
+from agentweb.engine.transcript import CallEntry, Transcript
+from agentweb.engine.usage import Usage
+from agentweb.runs.models import Approval, Call, Message, Run
+
+DECISIONS = {
+    Approval.Status.APPROVED: DecisionKind.APPROVE,
+    Approval.Status.MODIFIED: DecisionKind.MODIFY,
+    Approval.Status.REJECTED: DecisionKind.REJECT,
+    Approval.Status.ANSWERED: DecisionKind.RESPOND,
+}
+
+
+def load(run: Run) -> tuple[Transcript, Usage]:
+    """The transcript and what the run has spent, as the rows stand now; a constant number of queries."""
+    rows = list(
+        run.conversation.messages.filter(status=Message.Status.FINISHED)
+        .select_related("author")
+        .prefetch_related("calls")
+    )
+    asked = {
+        approval.call_id: approval
+        for approval in run.approvals.select_related("decided_by").order_by("pk")  # the latest of a call stays
+    }
+    turn_edge = run.events.filter(kind__in=("TurnStarted", "TurnFinished")).order_by("-number").first()
+    attempts = list(
+        run.messages.filter(role=Message.Role.ASSISTANT, turn=run.turns)
+        .values_list("public_id", "status")
+        .order_by("pk")
+    )
+    replied = any(status == Message.Status.FINISHED for _id, status in attempts)
+    transcript = Transcript(
+        messages=[_message(row) for row in rows],
+        calls={str(call.public_id): _entry(call, asked.get(call.pk)) for row in rows for call in row.calls.all()},
+        turn=run.turns,
+        turn_open=turn_edge is not None and turn_edge.kind == "TurnStarted",
+        replied=replied,
+        streaming=next((str(key) for key, status in attempts if status == Message.Status.STREAMING), ""),
+        attempt=0 if replied else len(attempts),
+    )
+    return transcript, usage_of(run)
+
+
+def usage_of(run: Run) -> Usage:
+    return Usage(
+        turns=run.turns,
+        model_calls=run.model_calls,
+        tool_calls=run.tool_calls,
+        input_tokens=run.input_tokens,
+        cached_tokens=run.cached_tokens,
+        output_tokens=run.output_tokens,
+        thinking_tokens=run.thinking_tokens,
+        cost=run.cost,
+        seconds=run.seconds,
+    )
+
+
+def _message(row: Message) -> UserMessage | AssistantMessage:
+    if row.role == Message.Role.USER:
+        return UserMessage(str(row.public_id), row.text, row.author.display_name if row.author else "")
+    return AssistantMessage(
+        id=str(row.public_id),
+        text=row.text,
+        thinking=row.thinking,
+        calls=tuple(_call(call) for call in row.calls.all()),
+        finish=Finish(row.finish or Finish.STOP),
+        extra=row.extra,
+    )
+
+
+def _call(row: Call) -> ToolCall:
+    return ToolCall(
+        id=str(row.public_id),
+        name=row.name,
+        arguments=row.asked_arguments,
+        raw=row.raw,
+        provider_id=row.provider_id,
+        invalid=Invalid(row.invalid) if row.invalid else None,
+        detail=row.detail if row.invalid else "",
+        recovered=row.recovered,
+        extra=row.extra,
+    )
+
+
+def _entry(row: Call, approval: Approval | None) -> CallEntry:
+    result = None
+    if row.result is not None:
+        result = ToolResult(str(row.public_id), row.result, ResultKind(row.result_kind), row.result_full)
+    entry = {
+        "call": _call(row),
+        "status": CallStatus(row.status),
+        "result": result,
+        "arguments": row.arguments,
+        "attempt": row.attempt,
+    }
+    if approval is not None:
+        entry |= {
+            "approval": str(approval.public_id),
+            "approval_digest": approval.digest,
+            "shown": approval.arguments,
+            "decision": _decision(approval),
+            "taken": approval.taken_at is not None,
+            "expired": approval.status == Approval.Status.EXPIRED,
+        }
+    return CallEntry(**entry)
+
+
+def _decision(approval: Approval) -> Decision | None:
+    """What a person decided, or None while the approval waits or when it ended without a person."""
+    kind = DECISIONS.get(Approval.Status(approval.status))
+    if kind is None:
+        return None
+    return Decision(
+        approval=str(approval.public_id),
+        kind=kind,
+        by=approval.decided_by.display_name if approval.decided_by else "",
+        digest=approval.digest,
+        arguments=approval.final_arguments,
+        comment=approval.comment,
+        response=approval.response,
+    )
