@@ -1,0 +1,36 @@
+"""The addresses of the browser's pages and fragments."""
+
+from allauth.account import views as accounts
+from django.urls import path
+
+from agentweb.chat.views import approvals, cards, conversations, files, messages, preferences
+
+urlpatterns = [
+    path("accounts/login/", accounts.login, name="account_login"),
+    path("accounts/logout/", accounts.logout, name="account_logout"),
+    path("theme/", preferences.theme, name="theme"),
+    path("", conversations.home, name="home"),
+    path("c/", conversations.conversation_create, name="conversation_create"),
+    path("c/list", conversations.conversation_list, name="conversations"),
+    path("c/<uuid:public_id>/", conversations.conversation, name="conversation"),
+    path("c/<uuid:public_id>/messages", conversations.conversation_messages, name="conversation_messages"),
+    path("c/<uuid:public_id>/send", messages.send, name="send"),
+    path("c/<uuid:public_id>/rename", conversations.conversation_rename, name="conversation_rename"),
+    path("c/<uuid:public_id>/share", conversations.conversation_share, name="conversation_share"),
+    path("c/<uuid:public_id>/delete", conversations.conversation_delete, name="conversation_delete"),
+    path("c/<uuid:public_id>/files", files.conversation_files, name="conversation_files"),
+    path("c/<uuid:public_id>/files/<path:path>", files.conversation_file, name="conversation_file"),
+    path("cards/message/<uuid:public_id>", cards.card_message, name="card_message"),
+    path("cards/call/<uuid:public_id>", cards.card_call, name="card_call"),
+    path("cards/run/<uuid:public_id>", cards.card_run, name="card_run"),
+    path("calls/<uuid:public_id>/result", cards.call_result, name="call_result"),
+    path("runs/<uuid:public_id>/cancel", cards.run_cancel, name="run_cancel"),
+    path("runs/<uuid:public_id>/stop", cards.run_stop, name="run_stop"),
+    path("runs/<uuid:public_id>/retry", cards.run_retry, name="run_retry"),
+    path("runs/<uuid:public_id>/queue/<uuid:queued_id>/edit", messages.queued_edit, name="queued_edit"),
+    path("runs/<uuid:public_id>/queue/<uuid:queued_id>/remove", messages.queued_remove, name="queued_remove"),
+    path("approvals/", approvals.approvals, name="approvals"),
+    path("approvals/count", approvals.approvals_count, name="approvals_count"),
+    path("approvals/<uuid:public_id>/decide", approvals.approval_decide, name="approval_decide"),
+    path("approvals/<uuid:public_id>/modify", approvals.approval_modify, name="approval_modify"),
+]

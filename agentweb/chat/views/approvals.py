@@ -1,0 +1,222 @@
+"""Deciding about calls: on the card, with changed arguments, and from the inbox of all that waits."""
+
+import uuid
+from dataclasses import replace
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from agentweb.chat.forms import text_of
+from agentweb.chat.views.answers import full_page, is_fragment, page
+from agentweb.chat.views.cards import card_of, place_of
+from agentweb.engine.enums import DecisionKind
+from agentweb.runs import decisions, selectors
+from agentweb.runs.errors import Conflict, Forbidden, Invalid
+from agentweb.runs.models import Approval
+from agentweb.schema.json_text import JsonError, canonical, parse_json
+from agentweb.schema.problems import render as render_problem
+from agentweb.ui import schema_forms
+from agentweb.ui.calls import labels
+from agentweb.ui.diffs import argument_changes
+from agentweb.ui.timeline import one_card
+
+INBOX = 100
+FORM = "chat/_modify_form.html"
+
+
+@require_GET
+@page
+def approvals(request: HttpRequest) -> HttpResponse:
+    """What waits for this person, the riskiest first; with ``show=decided`` what was decided last."""
+    show = "decided" if request.GET.get("show") == "decided" else "waiting"
+    context = {"nav": "approvals", "show": show, "cards": _inbox(request, show)}
+    return full_page(request, "chat/approvals.html", context)
+
+
+def _inbox(request: HttpRequest, show: str) -> list[dict[str, Any]]:
+    if show == "decided":
+        found = selectors.approvals_for(request.user).exclude(decided_by=None).order_by("-decided_at")
+    else:
+        found = selectors.waiting_for(request.user).order_by("pk")
+    rows = selectors.mark_decidable(request.user, found.select_related("call__message")[:INBOX])
+    names = labels(row.call for row in rows)
+    cards = []
+    for row in rows:
+        row.call.approval = row
+        cards.append({"card": one_card(row.call, row.call.message, names), "conversation": row.run.conversation})
+    if show == "waiting":
+        order = {"high": 0, "medium": 1, "low": 2}
+        cards.sort(key=lambda each: order.get(each["card"].approval.row.risk, 0))
+    return cards
+
+
+@require_GET
+@page
+def approvals_count(request: HttpRequest) -> HttpResponse:
+    place = "top" if request.GET.get("place") == "top" else "side"
+    return render(request, "chat/_count.html", {"place": place})
+
+
+@require_POST
+@page
+def approval_decide(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+    """One decision. Whoever comes too late, or left something out, gets the card as it truly is."""
+    approval = selectors.approval_for(request.user, public_id)
+    kind = request.POST.get("decision", "")
+    try:
+        _complete(request, approval, kind)
+        decisions.decide(
+            user=request.user,
+            approval=approval,
+            decision=kind,
+            digest=request.POST.get("digest", ""),
+            arguments=_posted_arguments(request) if kind == DecisionKind.MODIFY else None,
+            comment=text_of(request, "comment"),
+            response=text_of(request, "response"),
+        )
+    except Conflict as error:
+        return _card(request, approval, conflict=error.text, status=409)
+    except Invalid as error:
+        return _refused(request, approval, kind, error)
+    if not is_fragment(request):
+        return _back(request, approval)
+    return _card(request, approval, focus=True)
+
+
+def _complete(request: HttpRequest, approval: Approval, kind: str) -> None:
+    """What a page asks for beyond the rules for programs. Raises Invalid."""
+    if kind == DecisionKind.REJECT and not text_of(request, "comment").strip():
+        raise Invalid(_("Give a reason; the agent reads it."), [("comment", _("Give a reason; the agent reads it."))])
+    runs = kind in (DecisionKind.APPROVE, DecisionKind.MODIFY)
+    if runs and _is_high(approval) and request.POST.get("checked") != "yes":
+        words = _("Tick this first: at high risk you must have looked at the call.")
+        raise Invalid(words, [("checked", words)])
+
+
+def _is_high(approval: Approval) -> bool:
+    return approval.requires_comment or approval.risk == "high"
+
+
+def _posted_arguments(request: HttpRequest) -> Any:
+    try:
+        return parse_json(request.POST.get("arguments", ""))
+    except JsonError as error:
+        raise Invalid(render_problem(error.keyword, error.params, _), []) from error
+
+
+def _refused(request: HttpRequest, approval: Approval, kind: str, error: Invalid) -> HttpResponse:
+    """The same form again, with the errors at their fields and all that was typed."""
+    if kind == DecisionKind.MODIFY:
+        return _preview_again(request, approval, error)
+    problems: dict[str, str] = {}
+    for field, words in error.errors or [("", error.text)]:
+        name = "reason" if field == "comment" and kind == DecisionKind.REJECT else field
+        problems[name if name in ("comment", "checked", "reason", "response") else "other"] = words
+    comment = text_of(request, "comment")
+    typed = {
+        "comment": comment if kind != DecisionKind.REJECT else "",
+        "reason": comment if kind == DecisionKind.REJECT else "",
+        "response": text_of(request, "response"),
+        "checked": request.POST.get("checked") == "yes",
+    }
+    return _card(request, approval, problems=problems, typed=typed, status=422)
+
+
+def _card(
+    request: HttpRequest,
+    approval: Approval,
+    *,
+    problems: dict[str, str] | None = None,
+    status: int = 200,
+    **context: Any,
+) -> HttpResponse:
+    """The call's card as it stands, or the whole page around it where no script runs."""
+    call = selectors.call_for(request.user, approval.call.public_id)
+    card = replace(card_of(call), problems=problems or {})
+    context |= {"card": card, "back": place_of(request.POST.get("back"))}
+    if is_fragment(request):
+        return render(request, "chat/_call.html", context, status=status)
+    context["conversation"] = call.run.conversation
+    return full_page(request, "chat/card.html", context, status=status)
+
+
+def _back(request: HttpRequest, approval: Approval) -> HttpResponse:
+    if place_of(request.POST.get("back")) == "inbox":
+        return redirect("approvals")
+    response = redirect("conversation", approval.run.conversation.public_id)
+    response["Location"] += f"#call-{approval.call.public_id}"
+    return response
+
+
+# --- changing the arguments -----------------------------------------------------------------------------------------
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@page
+def approval_modify(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+    """GET: a form made from the tool's schema. POST: what would change, or the form again (``step=edit``, errors)."""
+    approval = selectors.approval_for(request.user, public_id)
+    if not approval.may_decide:
+        raise Forbidden(_("You may not decide about this call."))
+    if approval.status != Approval.Status.PENDING:
+        return _card(request, approval, conflict=_("This call no longer waits for a decision."), status=409)
+    schema = decisions.parameters(approval)
+    if request.method != "POST":
+        return _form(request, approval, schema_forms.show(schema, approval.arguments))
+    if request.POST.get("step") == "edit":
+        return _form(request, approval, schema_forms.show(schema, _object(_posted_arguments(request))))
+    form = schema_forms.read(schema, request.POST, approval.arguments)
+    if form.arguments is None:
+        return _form(request, approval, form, status=422)
+    return _preview(request, approval, form.arguments)
+
+
+def _object(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise Invalid(_("The arguments must be a JSON object."), [])
+    return value
+
+
+def _form(request: HttpRequest, approval: Approval, form: schema_forms.SchemaForm, status: int = 200) -> HttpResponse:
+    return _panel(request, approval, FORM, status, form=form)
+
+
+def _preview(request: HttpRequest, approval: Approval, arguments: Any, status: int = 200, **more: Any) -> HttpResponse:
+    changes = argument_changes(approval.arguments, arguments)
+    context = {"changes": changes, "arguments_json": canonical(arguments), **more}
+    return _panel(request, approval, "chat/_modify_preview.html", status, **context)
+
+
+def _preview_again(request: HttpRequest, approval: Approval, error: Invalid) -> HttpResponse:
+    """Approving with changes was not possible: the changes again, or the form when the arguments are the trouble."""
+    typed = {"comment": text_of(request, "comment")}
+    words = [message for _field, message in error.errors] or [error.text]
+    schema = decisions.parameters(approval)
+    try:
+        arguments = _object(_posted_arguments(request))
+    except Invalid as unreadable:
+        form = schema_forms.show(schema, approval.arguments)
+        return _panel(request, approval, FORM, 422, form=form, problems=[unreadable.text])
+    if problems := schema_forms.problems_of(schema, arguments):
+        return _form(request, approval, schema_forms.show(schema, arguments, problems), status=422)
+    return _preview(request, approval, arguments, status=422, problems=words, typed=typed)
+
+
+def _panel(request: HttpRequest, approval: Approval, panel: str, status: int, **context: Any) -> HttpResponse:
+    card = card_of(selectors.call_for(request.user, approval.call.public_id))
+    fragment = is_fragment(request)
+    context |= {
+        "panel": panel,
+        "in_place": fragment,
+        "card": card,
+        "part": card.approval,
+        "row": approval,
+        "conversation": approval.run.conversation,
+        "back": place_of(request.POST.get("back") or request.GET.get("back")),
+    }
+    if fragment:
+        return render(request, panel, context, status=status)
+    return full_page(request, "chat/modify.html", context, status=status)

@@ -1,0 +1,118 @@
+"""The parts of a conversation, one by one, as the page fetches them when they changed; and what is done to a run."""
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from agentweb.chat.views.answers import is_fragment, page
+from agentweb.runs import selectors, services
+from agentweb.runs.errors import Conflict, Invalid, RequestError
+from agentweb.runs.models import Call, Run
+from agentweb.ui.calls import CallCard, labels
+from agentweb.ui.timeline import one_card, run_parts
+
+
+@require_GET
+@page
+def card_message(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+    message = selectors.message_for(request.user, public_id)
+    context = {"message": message, "agent_name": message.conversation.agent.name}
+    return render(request, "chat/_message.html", context)
+
+
+@require_GET
+@page
+def card_call(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+    call = selectors.call_for(request.user, public_id)
+    return render(request, "chat/_call.html", {"card": card_of(call), "back": place_of(request.GET.get("back"))})
+
+
+def card_of(call: Call) -> CallCard:
+    return one_card(call, call.message, labels([call]))
+
+
+def place_of(text: str | None) -> str:
+    """Where a decision leads back to: the inbox, or (empty) the conversation."""
+    return "inbox" if text == "inbox" else ""
+
+
+@require_GET
+@page
+def call_result(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+    """The whole result of a call, to be kept and never shown in place."""
+    call = selectors.call_for(request.user, public_id)
+    response = HttpResponse(call.result_full or call.result or "", content_type="text/plain; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{call.public_id}.txt"'
+    return response
+
+
+@require_GET
+@page
+def card_run(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+    """The footer of a run, or with ``part=section`` the whole run."""
+    run = selectors.run_for(request.user, public_id)
+    template = "chat/_run.html" if request.GET.get("part") == "section" else "chat/_run_state.html"
+    return render(request, template, run_context(run))
+
+
+def run_context(run: Run) -> dict[str, Any]:
+    """One run for the templates, as it is now."""
+    conversation = run.conversation
+    latest = selectors.latest_run(conversation)
+    (part,) = run_parts([selectors.whole_run(run)], may=conversation.may, latest=latest)
+    return {"view": part, "conversation": conversation, "agent_name": conversation.agent.name}
+
+
+def run_footer(request: HttpRequest, run: Run, change: Callable[[], object]) -> HttpResponse:
+    """Do something to a run and show how it stands then; a conflict is shown beside the true state."""
+    problem, status = "", 200
+    try:
+        change()
+    except (Conflict, Invalid) as error:
+        problem, status = error.text, 409
+        if not is_fragment(request):
+            raise
+    if not is_fragment(request):
+        return redirect("conversation", run.conversation.public_id)
+    return render(request, "chat/_run_state.html", run_context(run) | {"conflict": problem}, status=status)
+
+
+@require_POST
+@page
+def run_cancel(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+    run = selectors.run_for(request.user, public_id)
+    return run_footer(request, run, lambda: services.cancel_run(user=request.user, run=run))
+
+
+@require_POST
+@page
+def run_stop(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+    run = selectors.run_for(request.user, public_id)
+    after = request.POST.get("after", "")
+    return run_footer(request, run, lambda: services.stop_run(user=request.user, run=run, after=after))
+
+
+@require_POST
+@page
+def run_retry(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+    """Try again: the new run is put behind the old one."""
+    run = selectors.run_for(request.user, public_id)
+    try:
+        started = services.retry_run(user=request.user, run=run)
+    except Conflict as error:
+        return _not_again(request, run, error)
+    if not is_fragment(request):
+        return redirect("conversation", run.conversation.public_id)
+    new = selectors.run_for(request.user, started.public_id)
+    context = run_context(run) | {"new": run_context(new)["view"]}
+    return render(request, "chat/_retried.html", context)
+
+
+def _not_again(request: HttpRequest, run: Run, error: RequestError) -> HttpResponse:
+    if not is_fragment(request):
+        raise error
+    return render(request, "chat/_run_state.html", run_context(run) | {"conflict": error.text}, status=409)

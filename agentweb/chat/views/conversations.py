@@ -1,0 +1,184 @@
+"""The list, the page of one conversation, and what its owner does with it."""
+
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from agentweb.chat.forms import key_for_form, text_of
+from agentweb.chat.views.answers import full_page, is_fragment, page
+from agentweb.runs import selectors, services
+from agentweb.runs.errors import Invalid, RequestError
+from agentweb.runs.models import Conversation, Visibility
+from agentweb.teams.access import default_team
+from agentweb.ui.listing import listing
+from agentweb.ui.model_badges import model_badges
+from agentweb.ui.timeline import run_parts
+
+RUNS = 30
+
+
+@require_GET
+@page
+def home(request: HttpRequest) -> HttpResponse:
+    return _home(request)
+
+
+def _home(
+    request: HttpRequest, *, problem: str = "", typed: dict[str, Any] | None = None, status: int = 200
+) -> HttpResponse:
+    agents = list(selectors.agents_for(request.user))
+    badges = model_badges(agents)
+    chosen = str((typed or {}).get("agent", ""))
+    rows = [{"row": agent, "model": badges[agent.pk], "chosen": str(agent.public_id) == chosen} for agent in agents]
+    if rows and not any(row["chosen"] for row in rows):
+        rows[0]["chosen"] = True
+    context = {
+        "nav": "home",
+        "agents": rows,
+        "may_start": default_team(user=request.user) is not None,
+        "listing": listing(request.user, show=request.GET.get("show", "")),
+        "problem": problem,
+        "typed": typed or {},
+    }
+    return full_page(request, "chat/home.html", context, status=status)
+
+
+@require_GET
+@page
+def conversation_list(request: HttpRequest) -> HttpResponse:
+    """The side column again with another filter, or its next page."""
+    current, before = request.GET.get("current", ""), request.GET.get("before", "")
+    found = listing(request.user, show=request.GET.get("show", ""), before=before, current=current)
+    place = "home" if request.GET.get("place") == "home" else "side"
+    template = "chat/_conversation_rows.html" if before else "chat/_conversations.html"
+    return render(request, template, {"listing": found, "place": place, "conversation": {"public_id": current[:36]}})
+
+
+@require_POST
+@page
+def conversation_create(request: HttpRequest) -> HttpResponse:
+    """A new conversation, with its first message when one was typed."""
+    typed = {
+        "agent": request.POST.get("agent", ""),
+        "text": text_of(request),
+        "visibility": request.POST.get("visibility"),
+    }
+    try:
+        with transaction.atomic():  # a first message that cannot be taken leaves no empty conversation behind
+            made = _create(request, typed)
+    except RequestError as error:
+        return _home(request, problem=error.text, typed=typed, status=422)
+    return redirect("conversation", made.public_id)
+
+
+def _create(request: HttpRequest, typed: dict[str, Any]) -> Conversation:
+    agent = selectors.agent_for(request.user, typed["agent"])
+    visibility = Visibility.TEAM if typed["visibility"] == "team" else Visibility.PRIVATE
+    made = services.create_conversation(user=request.user, agent=agent, visibility=visibility)
+    if typed["text"].strip():
+        shown = selectors.conversation_for(request.user, made.public_id)
+        services.send_message(user=request.user, conversation=shown, text=typed["text"])
+    return made
+
+
+@require_GET
+@page
+def conversation(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+    return conversation_page(request, selectors.conversation_for(request.user, public_id))
+
+
+def conversation_page(
+    request: HttpRequest,
+    shown: Conversation,
+    *,
+    problem: str = "",
+    typed: dict[str, str] | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    """The whole page; with ``problem``, what was typed is still there."""
+    context = _timeline(request, shown) | {
+        "nav": "conversation",
+        "may": shown.may,
+        "model": model_badges([shown.agent])[shown.agent_id],
+        "key": key_for_form(),
+        "problem": problem,
+        "typed": typed or {},
+    }
+    return full_page(request, "chat/conversation.html", context, status=status)
+
+
+@require_GET
+@page
+def conversation_messages(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+    """The runs before the one that ``before`` names."""
+    shown = selectors.conversation_for(request.user, public_id)
+    return render(request, "chat/_runs.html", _timeline(request, shown))
+
+
+def _timeline(request: HttpRequest, shown: Conversation) -> dict[str, Any]:
+    before = None
+    if cursor := request.GET.get("before"):
+        run = selectors.run_for(request.user, cursor)
+        before = run.pk if run.conversation_id == shown.pk else 0
+    views = selectors.timeline(shown, before=before, limit=RUNS + 1)
+    older = views[1].run.public_id if len(views) > RUNS else ""
+    latest = selectors.latest_run(shown)
+    parts = run_parts(views[-RUNS:], may=shown.may, latest=latest)
+    return {
+        "conversation": shown,
+        "agent_name": shown.agent.name,
+        "views": parts,
+        "older": older,
+        "latest": latest,
+    }
+
+
+@require_POST
+@page
+def conversation_rename(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+    shown = selectors.conversation_for(request.user, public_id)
+    return _done(
+        request,
+        shown,
+        lambda: services.rename_conversation(
+            user=request.user, conversation=shown, title=request.POST.get("title", "")
+        ),
+    )
+
+
+@require_POST
+@page
+def conversation_share(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+    shown = selectors.conversation_for(request.user, public_id)
+    visibility = request.POST.get("visibility", "")
+    return _done(
+        request,
+        shown,
+        lambda: services.share_conversation(user=request.user, conversation=shown, visibility=visibility),
+    )
+
+
+def _done(request: HttpRequest, shown: Conversation, change: Any) -> HttpResponse:
+    """Do it and go back to the page, with a sentence when it was not possible."""
+    try:
+        change()
+    except Invalid as error:
+        if is_fragment(request):
+            raise
+        messages.error(request, error.text)
+    return redirect("conversation", shown.public_id)
+
+
+@require_POST
+@page
+def conversation_delete(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+    shown = selectors.conversation_for(request.user, public_id)
+    services.delete_conversation(user=request.user, conversation=shown)
+    messages.success(request, _("The conversation was deleted."))
+    return redirect("home")

@@ -1,0 +1,198 @@
+"""What a call card shows: words, icon, arguments, result and approval of one tool call, ready for the template."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
+
+from agentweb.engine.enums import ApprovalStatus, CallStatus, ResultKind
+from agentweb.registry.models import Risk, Tool
+from agentweb.runs.models import Approval, Call
+from agentweb.schema.json_text import pretty
+from agentweb.ui.diffs import Change, DiffLine, argument_changes, preview_lines
+from agentweb.ui.excerpt import Excerpt, excerpt
+
+ICONS = {
+    "current_time": "calendar-clock",
+    "calculator": "calculator",
+    "weather": "cloud-sun",
+    "list_files": "folder",
+    "read_file": "file-text",
+    "search_files": "file-search",
+    "write_file": "file-plus",
+    "edit_file": "file-pen",
+    "delete_file": "trash-2",
+}
+RISK_ICONS = {Risk.LOW: "shield-check", Risk.MEDIUM: "shield", Risk.HIGH: "shield-alert"}
+RISK_WORDS = {
+    Risk.LOW: gettext_lazy("Low risk"),
+    Risk.MEDIUM: gettext_lazy("Medium risk"),
+    Risk.HIGH: gettext_lazy("High risk"),
+}
+TELLING = ("path", "file", "query", "pattern", "expression", "city", "question", "url", "name")
+SUMMARY = 100
+
+STATES = {
+    CallStatus.OPEN: ("", "circle-dashed", gettext_lazy("Not started yet")),
+    CallStatus.WAITING: ("waiting", "circle-pause", gettext_lazy("Waiting for approval")),
+    CallStatus.SUSPENDED: ("waiting", "circle-pause", gettext_lazy("Waiting for input")),
+    CallStatus.STARTED: ("live", "loader-circle", gettext_lazy("Running")),
+    CallStatus.REJECTED: ("failed", "ban", gettext_lazy("Rejected")),
+    CallStatus.EXPIRED: ("failed", "clock", gettext_lazy("Expired, not run")),
+    CallStatus.CANCELLED: ("", "ban", pgettext_lazy("state of a tool call", "Cancelled")),
+    CallStatus.UNKNOWN: ("waiting", "circle-help", gettext_lazy("Outcome unknown")),
+}
+RESULTS = {
+    ResultKind.OK: ("ok", "check", pgettext_lazy("state of a tool call", "Done")),
+    ResultKind.ANSWERED: ("ok", "user", gettext_lazy("Answered by a person")),
+    ResultKind.ERROR: ("failed", "circle-alert", pgettext_lazy("state of a tool call", "Failed")),
+    ResultKind.TIMEOUT: ("failed", "clock", gettext_lazy("Timed out")),
+    ResultKind.UNKNOWN_TOOL: ("failed", "circle-help", gettext_lazy("Unknown tool")),
+    ResultKind.INVALID_ARGUMENTS: ("failed", "circle-alert", gettext_lazy("Arguments not valid")),
+    ResultKind.DENIED: ("failed", "ban", gettext_lazy("Not allowed")),
+    ResultKind.REJECTED: ("failed", "ban", gettext_lazy("Rejected")),
+    ResultKind.EXPIRED: ("failed", "clock", gettext_lazy("Expired, not run")),
+    ResultKind.CANCELLED: ("", "ban", pgettext_lazy("state of a tool call", "Cancelled")),
+    ResultKind.NOT_RUN: ("", "ban", gettext_lazy("Not run")),
+}
+DECISIONS = {
+    ApprovalStatus.APPROVED: ("ok", "circle-check", gettext_lazy("Approved")),
+    ApprovalStatus.MODIFIED: ("ok", "pencil", gettext_lazy("Approved with changes")),
+    ApprovalStatus.REJECTED: ("failed", "ban", gettext_lazy("Rejected")),
+    ApprovalStatus.ANSWERED: ("ok", "message-square-reply", gettext_lazy("Answered by a person")),
+    ApprovalStatus.EXPIRED: ("failed", "clock", gettext_lazy("Expired without a decision")),
+    ApprovalStatus.CANCELLED: ("", "ban", gettext_lazy("The run was cancelled; nothing was run")),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument as a labelled field. ``text`` is plain text, to be shown with hidden characters made visible."""
+
+    label: str
+    text: str
+    long: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalPart:
+    """The approval of a call: the facts, and what may be done now. ``open`` means that a decision is wanted."""
+
+    row: Approval
+    risk_word: str
+    risk_icon: str
+    diff: list[DiffLine]
+    text: str
+    changes: list[Change]
+    arguments: list[Argument]
+    may_decide: bool
+    decided: tuple[str, str, str] | None
+
+    @property
+    def open(self) -> bool:
+        return self.row.status == Approval.Status.PENDING
+
+    @property
+    def high(self) -> bool:
+        return self.row.requires_comment or self.row.risk == Risk.HIGH
+
+
+@dataclass(frozen=True, slots=True)
+class CallCard:
+    """Everything that the card of one call shows to one person."""
+
+    row: Call
+    label: str
+    icon: str
+    summary: str
+    css: str
+    state_icon: str
+    state: str
+    arguments: list[Argument]
+    raw: str
+    result: Excerpt | None
+    is_error: bool
+    approval: ApprovalPart | None = None
+    claim: str = ""
+    problems: dict[str, str] = field(default_factory=dict)
+
+
+def labels(calls: Iterable[Call]) -> dict[str, str]:
+    """The display label of each tool that the calls name; one query."""
+    return dict(Tool.objects.filter(name__in={call.name for call in calls}).values_list("name", "label"))
+
+
+def call_card(call: Call, label: str = "") -> CallCard:
+    """The card of a call that a selector gave out, which knows its ``approval`` and what this person may do."""
+    css, state_icon, state = _state(call)
+    shown = call.arguments if call.arguments is not None else call.asked_arguments
+    approval = getattr(call, "approval", None)
+    return CallCard(
+        row=call,
+        label=_(label) if label else call.name,
+        icon=ICONS.get(call.name, "wrench"),
+        summary=summary(shown) or _one_line(call.raw),
+        css=css,
+        state_icon=state_icon,
+        state=str(state),
+        arguments=arguments(shown),
+        raw=call.raw if shown is None else pretty(shown) or call.raw,
+        result=excerpt(call.result_full or call.result) if call.result is not None else None,
+        is_error=call.result_kind not in ("", ResultKind.OK, ResultKind.ANSWERED),
+        approval=approval_part(approval) if approval else None,
+    )
+
+
+def approval_part(row: Approval) -> ApprovalPart:
+    diff, text = preview_lines(row.preview)
+    return ApprovalPart(
+        row=row,
+        risk_word=str(RISK_WORDS.get(row.risk, row.risk)),
+        risk_icon=RISK_ICONS.get(row.risk, "shield-alert"),
+        diff=diff,
+        text=text,
+        changes=argument_changes(row.arguments, row.final_arguments) if row.status == Approval.Status.MODIFIED else [],
+        arguments=arguments(row.arguments),
+        may_decide=bool(getattr(row, "may_decide", False)),
+        decided=DECISIONS.get(row.status),
+    )
+
+
+def arguments(values: Any) -> list[Argument]:
+    """Labelled fields of an argument object; an empty list for anything else."""
+    if not isinstance(values, Mapping):
+        return []
+    return [_argument(name, value) for name, value in values.items()]
+
+
+def _argument(name: str, value: Any) -> Argument:
+    text = value if isinstance(value, str) else pretty(value) or str(value)
+    return Argument(label=field_label(name), text=text, long="\n" in text or len(text) > 80)
+
+
+def field_label(name: str) -> str:
+    """A parameter's name as a label: ``file_path`` becomes ``File path``."""
+    words = name.replace("_", " ").strip() or name
+    return _(words[:1].upper() + words[1:])
+
+
+def summary(values: Any) -> str:
+    """The one argument that says most, on one line."""
+    if not isinstance(values, Mapping) or not values:
+        return ""
+    name = next((name for name in TELLING if isinstance(values.get(name), str)), next(iter(values)))
+    value = values[name]
+    return _one_line(value if isinstance(value, str) else pretty(value) or "")
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text[: SUMMARY * 4].split())
+    return line if len(line) <= SUMMARY else line[: SUMMARY - 1] + "…"
+
+
+def _state(call: Call) -> tuple[str, str, Any]:
+    if call.status == CallStatus.FINISHED:
+        return RESULTS.get(call.result_kind, RESULTS[ResultKind.OK])
+    return STATES[call.status]

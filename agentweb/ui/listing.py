@@ -1,0 +1,100 @@
+"""The list of conversations as the page shows it: filtered, in pages, each with the state of its last run."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext_lazy as _
+
+from agentweb.runs import selectors
+from agentweb.runs.models import Approval, Conversation, Run, Visibility
+from agentweb.teams.models import User
+from agentweb.ui.states import State, listed_state
+
+PAGE = 40
+FILTERS = (("all", _("All")), ("mine", _("Mine")), ("team", _("Team")), ("waiting", _("Waiting")))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    conversation: Conversation
+    state: State
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """``next`` is the cursor of the following page, or empty."""
+
+    rows: list[Row]
+    show: str
+    next: str
+    first: bool
+    filters = FILTERS
+
+
+def listing(user: User, *, show: str = "all", before: str = "", current: str = "") -> Listing:
+    """One page of the person's conversations in a constant number of queries. A cursor that is none is ignored."""
+    show = show if show in dict(FILTERS) else "all"
+    rows = _stated(_filtered(user, show))
+    cursor = read_cursor(before)
+    if cursor:
+        rows = rows.filter(Q(active_at__lt=cursor[0]) | Q(active_at=cursor[0], pk__lt=cursor[1]))
+    found = list(rows.order_by("-active_at", "-pk")[: PAGE + 1])
+    more = len(found) > PAGE
+    return Listing(
+        rows=[_row(conversation, current) for conversation in found[:PAGE]],
+        show=show,
+        next=write_cursor(found[PAGE - 1]) if more else "",
+        first=not cursor,
+    )
+
+
+def _filtered(user: User, show: str) -> QuerySet[Conversation]:
+    seen = selectors.conversations_for(user)
+    if show == "mine":
+        return seen.filter(owner=user)
+    if show == "team":
+        return seen.filter(visibility=Visibility.TEAM)
+    if show == "waiting":
+        return seen.filter(Exists(_open_approvals()))
+    return seen
+
+
+def _open_approvals() -> QuerySet[Approval]:
+    return Approval.objects.filter(run__conversation=OuterRef("pk"), status=Approval.Status.PENDING)
+
+
+def _stated(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
+    last = Run.objects.filter(conversation=OuterRef("pk")).order_by("-pk")
+    return rows.annotate(
+        last_status=Subquery(last.values("status")[:1]),
+        last_outcome=Subquery(last.values("outcome")[:1]),
+        last_cancel=Subquery(last.values("cancel_requested_at")[:1]),
+        waits=Exists(_open_approvals()),
+    )
+
+
+def _row(conversation: Any, current: str) -> Row:
+    state = listed_state(
+        conversation.last_status, conversation.last_outcome, bool(conversation.last_cancel), conversation.waits
+    )
+    return Row(conversation, state, str(conversation.public_id) == current)
+
+
+def write_cursor(conversation: Conversation) -> str:
+    return f"{conversation.active_at.isoformat()}~{conversation.pk}"
+
+
+def read_cursor(text: str) -> tuple[datetime, int] | None:
+    """The place after which a page begins; None for text that is no cursor."""
+    moment, _tilde, number = text.partition("~")
+    try:
+        at = parse_datetime(moment)
+    except ValueError:
+        return None
+    if at is None or at.tzinfo is None or not (number.isascii() and number.isdigit() and len(number) < 19):
+        return None
+    return at, int(number)

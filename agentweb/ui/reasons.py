@@ -1,0 +1,42 @@
+"""How a run stands or ended, in words for people. Stored codes stay codes; the sentence is made for the viewer."""
+
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+from agentweb.engine.enums import Outcome, Reason
+
+OUTCOMES = {
+    Outcome.ANSWERED: pgettext_lazy("outcome of a run", "Answered"),
+    Outcome.LIMIT_REACHED: _("Not finished: limit reached"),
+    Outcome.STOPPED: _("Stopped by a person"),
+    Outcome.CANCELLED: _("Cancelled"),
+    Outcome.FAILED: _("Failed"),
+}
+
+SENTENCES = {
+    Reason.DONE: _("The agent answered."),
+    Reason.TURNS: _("The turn limit was reached before the task was finished. The part that was done is above."),
+    Reason.AFTER_REASONING: _("Stopped after the agent had thought, before it used a tool."),
+    Reason.AFTER_ACTING: _("Stopped after the tools had run."),
+    Reason.BY_PERSON: _("Cancelled. What was done before stays done."),
+    Reason.MODEL_ERROR: _("The model could not answer."),
+    Reason.INTERNAL: _("Something went wrong on our side; it was logged. Nothing more is done."),
+    Reason.ATTEMPTS: _("The run was lost several times in a row, so it was given up."),
+}
+
+OUTCOME_ICONS = {
+    Outcome.ANSWERED: "circle-check",
+    Outcome.LIMIT_REACHED: "circle-pause",
+    Outcome.STOPPED: "square",
+    Outcome.CANCELLED: "ban",
+    Outcome.FAILED: "circle-x",
+}
+
+
+def sentence(reason: str) -> str:
+    """The plain words of a reason code; empty for a code that is not known here."""
+    return str(SENTENCES[Reason(reason)]) if reason in set(Reason) else ""
+
+
+def outcome_word(outcome: str) -> str:
+    return str(OUTCOMES[Outcome(outcome)]) if outcome in set(Outcome) else ""

@@ -1,0 +1,82 @@
+"""How a run stands, for its footer and for the list of conversations: one word, one icon, one colour."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from agentweb.engine.enums import CallStatus
+from agentweb.runs.models import Call, Run
+from agentweb.runs.selectors import RunView
+from agentweb.ui import reasons
+
+PATIENCE = timedelta(seconds=3)  # longer in the queue than this, and no worker seems to be free
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """``css`` is one of live, waiting, failed, ok or empty."""
+
+    word: str
+    icon: str
+    css: str
+
+
+def run_state(run: Run, calls: list[Call], labels: Mapping[str, str]) -> State:
+    """The state of a run whose calls are at hand; ``labels`` by tool name."""
+    if run.status == Run.Status.FINISHED:
+        return finished_state(run.outcome)
+    if run.cancel_requested_at:
+        return State(_("Stopping…"), "loader-circle", "live")
+    if run.status == Run.Status.QUEUED:
+        return queued_state(run)
+    if run.status == Run.Status.WAITING:
+        return waiting_state({call.status for call in calls})
+    if running := next((call for call in calls if call.status == CallStatus.STARTED), None):
+        tool = _(labels[running.name]) if running.name in labels else running.name
+        return State(_("Running tool: %(tool)s…") % {"tool": tool}, "loader-circle", "live")
+    return State(_("Thinking…"), "loader-circle", "live")
+
+
+def queued_state(run: Run) -> State:
+    since = run.queued_at or run.created_at
+    late = timezone.now() - since > PATIENCE
+    word = _("Queued, waits for a free worker") if late else _("Queued")
+    return State(word, "clock", "waiting" if late else "")
+
+
+def waiting_state(statuses: set[str]) -> State:
+    if CallStatus.WAITING in statuses:
+        return State(_("Waiting for approval"), "circle-pause", "waiting")
+    if CallStatus.SUSPENDED in statuses:
+        return State(_("Waiting for input"), "circle-pause", "waiting")
+    if CallStatus.UNKNOWN in statuses:
+        return State(_("Waiting: the outcome of a tool is unknown"), "circle-help", "waiting")
+    return State(_("Waiting"), "circle-pause", "waiting")
+
+
+def finished_state(outcome: str) -> State:
+    css = {Run.Outcome.ANSWERED: "ok", Run.Outcome.FAILED: "failed"}.get(outcome, "")
+    return State(reasons.outcome_word(outcome), reasons.OUTCOME_ICONS.get(outcome, "circle-check"), css)
+
+
+def listed_state(status: str | None, outcome: str | None, cancelling: bool, waits: bool) -> State:
+    """The state of a conversation in a list, from its last run's columns; ``waits``: an approval is open."""
+    if not status:
+        return State(_("Empty"), "circle-dashed", "")
+    if status == Run.Status.FINISHED:
+        return finished_state(outcome or "")
+    if cancelling:
+        return State(_("Stopping…"), "loader-circle", "live")
+    if waits:
+        return State(_("Waiting for approval"), "circle-pause", "waiting")
+    words = {Run.Status.QUEUED: _("Queued"), Run.Status.WAITING: _("Waiting")}
+    if status in words:
+        return State(words[status], "clock", "waiting" if status == Run.Status.WAITING else "")
+    return State(_("Working"), "loader-circle", "live")
+
+
+def calls_of(view: RunView) -> list[Call]:
+    return [call for message in view.entries for call in message.shown_calls]

@@ -1,0 +1,97 @@
+"""What templates need beyond Django's own tags: icons, theme, language, safe text, and parts of a conversation."""
+
+from decimal import Decimal
+from typing import Any
+
+from django import template
+from django.template import Context
+from django.utils.formats import number_format
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import get_language
+
+from agentweb.runs import selectors
+from agentweb.runs.models import Message
+from agentweb.toolbox.workspace import readable_size
+from agentweb.ui import hidden, icons, message_html, theming
+
+register = template.Library()
+
+
+@register.simple_tag
+def icon(name: str, css: str = "") -> SafeString:
+    """A decorative icon; a word must stand beside it."""
+    return icons.icon(name, css)
+
+
+@register.simple_tag(takes_context=True)
+def theme(context: Context) -> str:
+    """ "light" or "dark" when the person chose one, else an empty string."""
+    return theming.chosen(context.get("request"))
+
+
+@register.simple_tag(takes_context=True)
+def theme_attribute(context: Context) -> SafeString:
+    chosen = theming.chosen(context.get("request"))
+    return mark_safe(f'data-theme="{chosen}"' if chosen else "")
+
+
+@register.simple_tag
+def page_language() -> str:
+    return html_language(get_language() or "en")
+
+
+@register.filter
+def html_language(code: str) -> str:
+    """A Django language code as HTML wants it: ``zh-hans`` becomes ``zh-Hans``."""
+    first, _dash, script = code.partition("-")
+    return f"{first}-{script.title()}" if len(script) == 4 else code
+
+
+@register.simple_tag(takes_context=True)
+def pending_count(context: Context) -> int:
+    """How many approvals wait for this person; asked once per page."""
+    request = context["request"]
+    if not hasattr(request, "pending_approvals"):
+        request.pending_approvals = selectors.pending_count(request.user)
+    return request.pending_approvals
+
+
+@register.filter
+def visible(text: Any) -> SafeString:
+    """Escaped text in which every character that people cannot see is marked."""
+    return hidden.visible_html(str(text))
+
+
+@register.filter
+def hides_something(text: Any) -> bool:
+    return hidden.hides_something(str(text))
+
+
+@register.filter
+def rendered(message: Message) -> SafeString:
+    """The message's markdown as safe HTML."""
+    return message_html.message_html(message)
+
+
+@register.filter
+def count(number: int) -> str:
+    return number_format(number, use_l10n=True, force_grouping=True)
+
+
+@register.filter
+def seconds(value: float) -> str:
+    """A duration in seconds as people read it: 0.4, 12, 184."""
+    return number_format(value, decimal_pos=1 if value < 10 else 0, use_l10n=True)
+
+
+@register.filter
+def money(value: Decimal) -> str:
+    """An amount without trailing zeros, and not rounded to nothing."""
+    plain = f"{value:f}"
+    plain = plain.rstrip("0").rstrip(".") if "." in plain else plain
+    return plain or "0"
+
+
+@register.filter
+def file_size(size: int) -> str:
+    return readable_size(size)

@@ -1,0 +1,92 @@
+"""Runs, messages and calls as the page shows them to one person."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from agentweb.engine.enums import Reason, StopAfter
+from agentweb.runs.models import Call, Message, QueuedMessage, Run
+from agentweb.runs.selectors import Rights, RunView
+from agentweb.ui import reasons
+from agentweb.ui.calls import CallCard, call_card, labels
+from agentweb.ui.states import State, calls_of, run_state
+
+STOPS = (
+    (StopAfter.REASONING.value, _("After the next thought, before tools run")),
+    (StopAfter.ACTING.value, _("After the tools of this turn")),
+)
+STOPPING = {
+    StopAfter.REASONING: _("The run stops after the next thought, before tools run."),
+    StopAfter.ACTING: _("The run stops after the tools of this turn."),
+}
+SHOWN_QUEUE = (QueuedMessage.Status.QUEUED, QueuedMessage.Status.RETURNED)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    message: Message
+    cards: list[CallCard]
+
+
+@dataclass(frozen=True, slots=True)
+class RunPart:
+    """One run. Everything that may be done with it is decided here, never in a template."""
+
+    run: Run
+    entries: list[Entry]
+    queue: list[QueuedMessage]
+    state: State
+    sentence: str
+    error: str
+    stopping_after: str | Promise
+    may_write: bool
+    may_cancel: bool
+    may_retry: bool
+    stops = STOPS
+
+
+def run_parts(views: Iterable[RunView], *, may: Rights, latest: Run | None) -> list[RunPart]:
+    """The runs with their cards; one query for the labels of all tools."""
+    views = list(views)
+    names = labels(call for view in views for call in calls_of(view))
+    return [_run_part(view, names, may, latest) for view in views]
+
+
+def _run_part(view: RunView, names: dict[str, str], may: Rights, latest: Run | None) -> RunPart:
+    run, calls = view.run, calls_of(view)
+    unanswered = not run.live and run.outcome != Run.Outcome.ANSWERED
+    return RunPart(
+        run=run,
+        entries=[Entry(message, cards_of(message, names)) for message in view.entries],
+        queue=[queued for queued in view.queue if queued.status in SHOWN_QUEUE],
+        state=run_state(run, calls, names),
+        sentence=reasons.sentence(run.reason) if run.reason != Reason.DONE else "",
+        error=fault(run),
+        stopping_after=STOPPING.get(run.stop_after, "") if run.live else "",
+        may_write=may.write,
+        may_cancel=may.cancel and run.live and not run.cancel_requested_at,
+        may_retry=may.write and unanswered and latest is not None and latest.pk == run.pk,
+    )
+
+
+def cards_of(message: Message, names: dict[str, str]) -> list[CallCard]:
+    return [one_card(call, message, names) for call in message.shown_calls]
+
+
+def one_card(call: Call, message: Message, names: dict[str, str]) -> CallCard:
+    return replace(call_card(call, names.get(call.name, "")), claim=claim(message))
+
+
+def claim(message: Message) -> str:
+    """What the model said when it asked for its tools; a sentence of its thoughts where it said nothing."""
+    if message.text.strip():
+        return message.text.strip()[:1000]
+    thoughts = [line for line in message.thinking.strip().splitlines() if line.strip()]
+    return thoughts[-1].strip()[:1000] if thoughts else ""
+
+
+def fault(run: Run) -> str:
+    """What a failed run says about its error, for people."""
+    return str(run.error.get("message", "")) if isinstance(run.error, dict) else ""

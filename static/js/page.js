@@ -1,0 +1,102 @@
+// What every page needs from a script: sentences about failed requests, the inbox badge, and a steady view.
+(() => {
+  "use strict";
+  const words = document.body.dataset;
+
+  // --- toasts -------------------------------------------------------------------------------------------------------
+
+  function toast(text) {
+    const box = document.getElementById("toasts");
+    if (!box || [...box.children].some((each) => each.dataset.text === text)) return;
+    const line = document.createElement("div");
+    line.className = "toast";
+    line.dataset.text = text;
+    const said = document.createElement("span");
+    said.textContent = text;
+    const close = document.createElement("button");
+    close.type = "button";
+    close.textContent = "×";
+    close.setAttribute("aria-label", words.sayClose);
+    close.addEventListener("click", () => line.remove());
+    line.append(said, close);
+    box.append(line);
+    setTimeout(() => line.remove(), 12000);
+  }
+
+  function handledInPlace(ctx) {
+    return ctx.sourceElement?.hasAttribute(`hx-status:${ctx.response.status}`);
+  }
+
+  document.addEventListener("htmx:response:error", (event) => {
+    const ctx = event.detail.ctx;
+    if (handledInPlace(ctx) || ctx.hx?.redirect) return;
+    const plain = ctx.response.headers.get("content-type")?.startsWith("text/plain");
+    toast(plain && ctx.text ? ctx.text : words.sayFailed);
+  });
+
+  document.addEventListener("htmx:error", (event) => {
+    if (event.detail.ctx) toast(words.sayOffline);
+  });
+
+  // --- swaps --------------------------------------------------------------------------------------------------------
+
+  // The socket and the answer to a form may both bring the same run: whoever comes second updates it.
+  document.addEventListener("htmx:before:swap", (event) => {
+    for (const task of event.detail.tasks ?? []) {
+      const fresh = task.fragment?.firstElementChild;
+      if (task.swapSpec?.style !== "beforeend" || !fresh?.id) continue;
+      const known = document.getElementById(fresh.id);
+      document.getElementById("empty-log")?.remove();
+      if (known) {
+        task.target = known;
+        task.swapSpec = { ...task.swapSpec, style: "outerMorph" };
+      }
+    }
+  });
+
+  // Older messages come in above: what is being read must not move.
+  let anchor = null;
+  document.addEventListener("htmx:before:swap", (event) => {
+    if (event.detail.ctx?.sourceElement?.id !== "older") return;
+    const run = document.querySelector("#log > .run");
+    anchor = run && { run, top: run.getBoundingClientRect().top };
+  });
+  document.addEventListener("htmx:after:swap", () => {
+    if (!anchor) return;
+    window.scrollBy(0, anchor.run.getBoundingClientRect().top - anchor.top);
+    anchor = null;
+  });
+
+  // --- small things ---------------------------------------------------------------------------------------------------
+
+  // A form that may be sent once: its buttons go off after the first click, and on again when the page comes back.
+  document.addEventListener("submit", (event) => {
+    if (!event.target.hasAttribute("data-once")) return;
+    setTimeout(() => event.target.querySelectorAll("button").forEach((button) => (button.disabled = true)));
+  });
+  window.addEventListener("pageshow", () => {
+    document.querySelectorAll("form[data-once] button").forEach((button) => (button.disabled = false));
+  });
+
+  // An open menu closes with Escape and with a click elsewhere.
+  function closeMenus(except) {
+    for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(except)) menu.open = false;
+  }
+  document.addEventListener("click", (event) => closeMenus(event.target));
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || event.isComposing) return;
+    const menu = document.activeElement?.closest("details.menu[open]");
+    closeMenus(null);
+    menu?.querySelector("summary").focus();
+  });
+
+  // Alt+Shift+A leads to the newest call that waits for a decision.
+  document.addEventListener("keydown", (event) => {
+    if (!event.altKey || !event.shiftKey || event.code !== "KeyA") return;
+    const waiting = [...document.querySelectorAll(".approval.pending")].pop();
+    if (!waiting) return;
+    event.preventDefault();
+    waiting.scrollIntoView({ block: "center" });
+    waiting.focus({ preventScroll: true });
+  });
+})();
