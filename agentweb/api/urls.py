@@ -115,6 +115,7 @@ def _path(location: tuple) -> str:
 urlpatterns = [
     path("health/live", health.live),
     path("health/ready", health.ready),
+    path("", nothing_here),
     path("", api.urls),
     re_path(r"^.*$", nothing_here),
 ]
