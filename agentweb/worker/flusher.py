@@ -18,6 +18,7 @@ from agentweb.worker.lane import Lane, Shipment
 logger = logging.getLogger(__name__)
 
 LONGEST_WINDOW_S = 0.5
+SHRINK = 0.8  # from one pass to the next, after a busy time
 COST_FACTOR = 10  # the window is at least this many times what a pass takes
 TOGETHER_S = 0.005  # lanes that are due within this time go into the same pipeline
 SETTLE_S = 0.3
@@ -72,7 +73,8 @@ class Flusher:
             begun = self._clock()
             await self._pass([lane for lane in self._lanes if lane.due <= begun + TOGETHER_S])
             took = self._clock() - begun
-            self._window_s = min(max(self._least_window_s, COST_FACTOR * took), LONGEST_WINDOW_S)
+            wanted_s = max(self._least_window_s, COST_FACTOR * took, SHRINK * self._window_s)
+            self._window_s = min(wanted_s, LONGEST_WINDOW_S)
 
     async def _until_due(self) -> None:
         while True:
@@ -92,6 +94,8 @@ class Flusher:
         else:
             offset = lane.phase * window
             lane.due = ((now - offset) // window + 1) * window + offset
+            if lane.due - lane.sent_at < window / 2:
+                lane.due += window
         lane.due = max(lane.due, self._down_until)
         self._wake.set()
 
