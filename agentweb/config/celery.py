@@ -31,7 +31,12 @@ app.conf.update(
     worker_cancel_long_running_tasks_on_connection_loss=False,
     broker_connection_retry_on_startup=True,
     broker_connection_max_retries=None,
-    broker_transport_options={"socket_timeout": 5, "socket_connect_timeout": 2, "visibility_timeout": 3600, "max_retries": 0},
+    broker_transport_options={
+        "socket_timeout": 5,
+        "socket_connect_timeout": 2,
+        "visibility_timeout": 3600,
+        "max_retries": 0,
+    },
     result_backend_thread_safe=True,  # there is none, but else each new thread would look for it anew (20 ms)
     task_publish_retry=False,
 )

@@ -261,8 +261,15 @@ if OPENAI_BASE_URL and urlsplit(OPENAI_BASE_URL).scheme not in ("http", "https")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
+    "filters": {
+        # Not ready yet is an answer of the health page, not a fault to log each time that someone asks.
+        "expected": {
+            "()": "django.utils.log.CallbackFilter",
+            "callback": lambda record: getattr(record, "status_code", None) != 503,
+        },
+    },
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["expected"]}},
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO").upper()},
     "loggers": {"daphne": {"level": "WARNING"}, "httpx2": {"level": "WARNING"}, "openai": {"level": "WARNING"}},
 }
