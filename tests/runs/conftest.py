@@ -1,6 +1,9 @@
 import pytest
 
 from tests.cast import Cast, make_cast, make_worker
+from tests.valkey import own_valkey, shared_valkey, valkey
+
+__all__ = ["own_valkey", "shared_valkey", "valkey"]
 
 
 @pytest.fixture
