@@ -1,0 +1,1 @@
+"""JSON and JSON Schema without a framework: checking, filling, forms, differences and safe text."""
