@@ -5,31 +5,42 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from agentweb.engine.enums import Risk
 from agentweb.engine.messages import Json, ToolCall
 from agentweb.engine.ports import Deny, Model, Output, Preview, Progress, Tool, ToolContext, ToolSpec, Verdict
-from agentweb.llm.config import ModelConfig
+from agentweb.llm.config import ConfigError, ModelConfig
 from agentweb.llm.native import OpenAIModel
-from agentweb.llm.scripted import ScriptedModel
+from agentweb.llm.scripted.model import ScriptedModel
 from agentweb.registry import catalog, policies, secrets
 from agentweb.registry.models import ChatModel, PolicyRule
 from agentweb.registry.models import Tool as ToolRow
+from agentweb.registry.unusable import UnusableModel
 
 T = TypeVar("T")
 InThread = Callable[[Callable[[], T]], Awaitable[T]]
 
 
+MOVED = "The model {name} was deleted or moved to another endpoint after this run began. Try again."
+
+
 def model_for(snapshot: Mapping[str, Any], *, new_id: Callable[[], str]) -> Model:
-    """The model of a run. Queries the row for its key and headers, which no snapshot holds."""
+    """The model of a run. Queries the row for its key and headers, which no snapshot holds.
+
+    Never raises: a model that cannot be used ends its run with a sentence."""
     data = snapshot["model"]
     if data["kind"] == ChatModel.Kind.SCRIPTED:
         return ScriptedModel(name=data["name"], new_id=new_id)
-    row = ChatModel.objects.filter(pk=data["id"]).only("encrypted_key", "headers").first()
-    key = secrets.decrypt(row.encrypted_key) if row else ""
-    return OpenAIModel(
-        ModelConfig.from_snapshot({**data, "headers": row.headers if row else {}}, api_key=key), new_id=new_id
-    )
+    row = ChatModel.objects.filter(pk=data["id"]).only("encrypted_key", "headers", "base_url").first()
+    if row is None or urlsplit(row.base_url)[:2] != urlsplit(data["base_url"])[:2]:  # its key is for another server
+        return UnusableModel(data["name"], MOVED.format(name=data["name"]))
+    try:
+        key = secrets.decrypt(row.encrypted_key)
+        config = ModelConfig.from_snapshot({**data, "headers": row.headers}, api_key=key)
+    except (secrets.SecretUnreadable, ConfigError) as error:
+        return UnusableModel(data["name"], f"The model {data['name']} cannot be used: {error}")
+    return OpenAIModel(config, new_id=new_id)
 
 
 class BoundTool:
