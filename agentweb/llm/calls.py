@@ -84,7 +84,7 @@ class _Draft:
             self.name = fragment
         elif not self._size:
             joined = self.name + fragment
-            if names.find(joined) or not names.find(self.name):
+            if names.find(joined) is not None or names.find(self.name) is None:
                 self.name = joined
 
     def take_extra(self, item: Mapping[str, Json], function: Mapping[str, Json]) -> None:

@@ -98,10 +98,10 @@ class _Wire:
         return [{"role": "user", "content": text}]
 
     def _assistant(self, message: AssistantMessage, ids: list[str]) -> list[WireMessage]:
-        text = clean(message.text)
+        text = without_files(clean(message.text))
         if not text.strip() and not message.calls:
             return []
-        wire: WireMessage = {"role": "assistant", "content": text or (None if message.calls else "")}
+        wire: WireMessage = {"role": "assistant", "content": text if text.strip() else None}
         if message.calls:
             wire["tool_calls"] = [self._call(call, wire_id) for call, wire_id in zip(message.calls, ids, strict=True)]
         self._add_thinking(message, wire)

@@ -67,4 +67,5 @@ class WireNames:
 
     def true(self, received: str) -> str:
         """Like ``find``, but an unknown name comes back as it was."""
-        return self.find(received) or received.strip()
+        found = self.find(received)
+        return received.strip() if found is None else found

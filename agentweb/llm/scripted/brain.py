@@ -76,7 +76,7 @@ _TASKS: tuple[tuple[re.Pattern[str], Task], ...] = (
     (_has(r"calculat|comput|how much is|what('s| is)|sum of|work out|equals?|计算|等于|算|多少"), everyday.calculate),
 )
 _GO_ON = re.compile(
-    r"\s*(please\s+)?(continue|go on|carry on|keep going|proceed|继续|接着|请继续|go ahead)\b?.{0,40}$", re.IGNORECASE
+    r"\s*(please\s+)?(continue|go on|carry on|keep going|proceed|继续|接着|请继续|go ahead).{0,40}$", re.IGNORECASE
 )
 
 

@@ -280,11 +280,18 @@ def strict_text(config: str) -> str:
         text = re.sub(rf'("{option}"\s*:\s*)false\b', r"\1true", text)
     if re.search(r'"strict"\s*:\s*true\b', text):
         return text
-    if _OPTIONS.search(text):
-        return _OPTIONS.sub(lambda found: f'{found[0]}\n    "strict": true,', text, count=1).replace(
-            '"strict": true,}', '"strict": true\n  }'
-        )
-    return re.sub(r"\{", '{\n  "compilerOptions": {\n    "strict": true\n  },', text, count=1)
+    options = _OPTIONS.search(text)
+    if options:
+        return _inserted(text, options.end(), '"strict": true', "\n    ")
+    return _inserted(text, text.find("{") + 1, '"compilerOptions": {\n    "strict": true\n  }', "\n  ")
+
+
+def _inserted(text: str, at: int, member: str, indent: str) -> str:
+    """A first member put into an object; comma and line ends depend on whether others follow."""
+    rest = text[at:]
+    if rest.lstrip().startswith("}"):
+        return text[:at] + indent + member + indent[:-2] + rest.lstrip()
+    return text[:at] + indent + member + "," + (rest if rest.startswith("\n") else indent + rest.lstrip())
 
 
 def _change(scene: Scene, read: Seen) -> Turn:
