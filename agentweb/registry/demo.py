@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.db import transaction
 
-from agentweb.registry import catalog
+from agentweb.registry import catalog, endpoint
 from agentweb.registry.models import Agent, ChatModel, Policy, PolicyRule, Risk, Tool
-from agentweb.registry.secrets import encrypt
+from agentweb.registry.services import give_key
 from agentweb.registry.snapshots import DEFAULT_MODEL, SCRIPTED_MODEL
 from agentweb.teams.models import Membership, Role, Team, User
 
@@ -42,17 +42,6 @@ def prepare() -> list[Account]:
         return [] if User.objects.exists() else _people()
 
 
-def lone_setting() -> str:
-    """What is missing before the model endpoint in the environment can be used, as a sentence; empty if nothing."""
-    named = settings.OPENAI_BASE_URL or settings.OPENAI_API_KEY
-    if settings.OPENAI_MODEL and not named:
-        return "OPENAI_MODEL is set but neither OPENAI_BASE_URL nor OPENAI_API_KEY: the model is not used."
-    if named and not settings.OPENAI_MODEL:
-        name = "OPENAI_API_KEY" if settings.OPENAI_API_KEY else "OPENAI_BASE_URL"
-        return f"{name} is set but OPENAI_MODEL is not: name a model to use it; nothing is spent until then."
-    return ""
-
-
 def _scripted_model() -> None:
     ChatModel.objects.get_or_create(
         name=SCRIPTED_MODEL, defaults={"kind": ChatModel.Kind.SCRIPTED, "context_size": 32_000}
@@ -60,19 +49,17 @@ def _scripted_model() -> None:
 
 
 def _default_model() -> None:
-    """The row named default, from the environment; it stays as it is when the environment names no model."""
-    if not settings.OPENAI_MODEL or not (settings.OPENAI_BASE_URL or settings.OPENAI_API_KEY):
+    """The row named default, from the environment; it stays as it is when the environment names no model.
+
+    A key that an admin entered is kept where the environment has none, but never for another endpoint."""
+    if not endpoint.is_named():
         return
-    ChatModel.objects.update_or_create(
-        name=DEFAULT_MODEL,
-        defaults={
-            "kind": ChatModel.Kind.OPENAI,
-            "base_url": settings.OPENAI_BASE_URL or "https://api.openai.com/v1",
-            "model_name": settings.OPENAI_MODEL,
-            "encrypted_key": encrypt(settings.OPENAI_API_KEY),
-            "key_hint": settings.OPENAI_API_KEY[-4:] if len(settings.OPENAI_API_KEY) >= 12 else "",
-        },
-    )
+    model = ChatModel.objects.filter(name=DEFAULT_MODEL).first() or ChatModel(name=DEFAULT_MODEL)
+    base_url = settings.OPENAI_BASE_URL or endpoint.STANDARD_URL
+    if settings.OPENAI_API_KEY or model.base_url != base_url:
+        give_key(model=model, key=settings.OPENAI_API_KEY)
+    model.kind, model.base_url, model.model_name = ChatModel.Kind.OPENAI, base_url, settings.OPENAI_MODEL
+    model.save()
 
 
 def _policy() -> None:

@@ -2,12 +2,17 @@
 
 import uuid
 
+from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from agentweb.engine.enums import Risk as EngineRisk
+from agentweb.registry import validators
 from agentweb.teams.models import Team
+
+SECONDS = [MinValueValidator(1), MaxValueValidator(86_400)]
+PRICE = {"max_digits": 12, "decimal_places": 6, "default": 0, "validators": [MinValueValidator(0)]}
 
 
 class Risk(models.TextChoices):
@@ -25,7 +30,7 @@ class ChatModel(models.Model):
 
     name = models.SlugField(_("name"), max_length=100, unique=True)
     kind = models.CharField(_("kind"), max_length=10, choices=Kind, default=Kind.OPENAI)
-    base_url = models.URLField(_("base URL"), max_length=500, blank=True)
+    base_url = models.CharField(_("base URL"), max_length=500, blank=True, validators=[validators.http_address])
     encrypted_key = models.TextField(blank=True, editable=False)
     key_hint = models.CharField(_("key ends with"), max_length=4, blank=True, editable=False)
     model_name = models.CharField(_("model name"), max_length=200, blank=True)
@@ -37,18 +42,22 @@ class ChatModel(models.Model):
         validators=[MinValueValidator(0), MaxValueValidator(2)],
         help_text=_("Empty: not sent, for models that refuse it."),
     )
-    context_size = models.PositiveIntegerField(_("context size, tokens"), default=128_000)
-    input_price = models.DecimalField(_("price per million input tokens"), max_digits=12, decimal_places=6, default=0)
-    cached_price = models.DecimalField(_("price per million cached tokens"), max_digits=12, decimal_places=6, default=0)
-    output_price = models.DecimalField(_("price per million output tokens"), max_digits=12, decimal_places=6, default=0)
-    idle_timeout_s = models.PositiveIntegerField(
-        _("longest silence, seconds"), default=60, validators=[MinValueValidator(1)]
+    context_size = models.PositiveIntegerField(
+        _("context size, tokens"), default=128_000, validators=[MinValueValidator(1)]
     )
-    total_timeout_s = models.PositiveIntegerField(
-        _("longest answer, seconds"), default=600, validators=[MinValueValidator(1)]
+    input_price = models.DecimalField(_("price per million input tokens"), **PRICE)
+    cached_price = models.DecimalField(_("price per million cached tokens"), **PRICE)
+    output_price = models.DecimalField(_("price per million output tokens"), **PRICE)
+    idle_timeout_s = models.PositiveIntegerField(_("longest silence, seconds"), default=60, validators=SECONDS)
+    total_timeout_s = models.PositiveIntegerField(_("longest answer, seconds"), default=600, validators=SECONDS)
+    headers = models.JSONField(_("extra headers"), default=dict, blank=True, validators=[validators.headers])
+    body = models.JSONField(
+        _("extra body fields"),
+        default=dict,
+        blank=True,
+        validators=[validators.body],
+        help_text=_("Merged over the request and recorded with each run: nothing secret here."),
     )
-    headers = models.JSONField(_("extra headers"), default=dict, blank=True)
-    body = models.JSONField(_("extra body fields"), default=dict, blank=True)
     strict_roles = models.BooleanField(_("roles must alternate"), default=False)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)
@@ -61,6 +70,15 @@ class ChatModel(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    def clean(self) -> None:
+        """An endpoint is of no use without its address and the model's name."""
+        if self.kind != self.Kind.OPENAI:
+            return
+        needed = {"base_url": self.base_url, "model_name": self.model_name}
+        missing = {name: _("An endpoint needs this.") for name, value in needed.items() if not value.strip()}
+        if missing:
+            raise ValidationError(missing)
+
 
 class Tool(models.Model):
     """A tool that agents may be given. Its code is in the toolbox; how it may be used is decided here."""
@@ -70,7 +88,7 @@ class Tool(models.Model):
     description = models.TextField(_("description for the model"))
     risk = models.CharField(_("risk level"), max_length=6, choices=Risk, default=Risk.HIGH)
     enabled = models.BooleanField(_("enabled"), default=True)
-    timeout_s = models.PositiveIntegerField(_("time-out, seconds"), default=60, validators=[MinValueValidator(1)])
+    timeout_s = models.PositiveIntegerField(_("time-out, seconds"), default=60, validators=SECONDS)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)
 
@@ -146,7 +164,11 @@ class PolicyRule(models.Model):
     policy = models.ForeignKey(Policy, models.CASCADE, related_name="rules", verbose_name=_("policy"))
     position = models.PositiveSmallIntegerField(_("position"), default=0)
     tool = models.CharField(
-        _("tools"), max_length=100, default="*", help_text=_("A tool name; * stands for any characters.")
+        _("tools"),
+        max_length=100,
+        default="*",
+        validators=[validators.tool_pattern],
+        help_text=_("A tool name; * stands for any characters."),
     )
     risk = models.CharField(_("risk level"), max_length=6, choices=Risk, blank=True, help_text=_("Empty: every level."))
     verdict = models.CharField(_("verdict"), max_length=5, choices=Says)

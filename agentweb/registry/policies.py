@@ -25,16 +25,19 @@ class Rule:
 
 
 def verdict(rules: Iterable[Rule], *, tool: str, risk: Risk) -> Verdict:
-    """Deny wins over ask, ask over allow; where nothing matches, people are asked."""
+    """Deny wins over ask, ask over allow; where nothing matches, people are asked.
+
+    A high risk is always asked about, with a comment, whatever a rule allows: who trusts a tool lowers its level."""
     matching = [rule for rule in rules if fnmatchcase(tool, rule.tool) and rule.risk in ("", risk.value)]
+    forced = risk is Risk.HIGH
     if not matching:
-        return Ask(NO_RULE, risk, requires_comment=risk is Risk.HIGH)
+        return Ask(NO_RULE, risk, requires_comment=forced)
     strictest = max(matching, key=lambda rule: STRICTNESS.get(rule.verdict, STRICTNESS[DENY]))
     match strictest.verdict:
-        case "allow":
+        case "allow" if not forced:
             return Allow(strictest.name)
-        case "ask":
+        case "allow" | "ask":
             comment = any(rule.requires_comment for rule in matching if rule.verdict == ASK)
-            return Ask(strictest.name, risk, requires_comment=comment)
+            return Ask(strictest.name, risk, requires_comment=comment or forced)
         case _:
             return Deny(strictest.name, strictest.reason or "the team's policy forbids this call")

@@ -21,7 +21,6 @@ from agentweb.registry.unusable import UnusableModel
 T = TypeVar("T")
 InThread = Callable[[Callable[[], T]], Awaitable[T]]
 
-
 MOVED = "The model {name} was deleted or moved to another endpoint after this run began. Try again."
 
 

@@ -17,13 +17,18 @@ def encrypt(plain: str) -> str:
     return _fernet().encrypt(plain.encode()).decode() if plain else ""
 
 
+def hint(plain: str) -> str:
+    """What may be shown of a key: its last four characters, and nothing of one that is too short to hide the rest."""
+    return plain[-4:] if len(plain) >= 12 else ""
+
+
 def decrypt(stored: str) -> str:
     """The plain secret. Raises SecretUnreadable."""
     if not stored:
         return ""
     try:
         return _fernet().decrypt(stored.encode()).decode()
-    except InvalidToken as error:
+    except (InvalidToken, UnicodeError) as error:
         raise SecretUnreadable(
             "A stored key cannot be read with this SECRET_KEY. Enter the key again, or add the old secret key to "
             "SECRET_KEY_FALLBACKS."

@@ -1,0 +1,73 @@
+"""What `manage.py check` says about models, keys and tools, and how to mend it.
+
+Loaded before the models are, so it asks for them by name."""
+
+from pathlib import Path
+from typing import Any
+
+from django.apps import apps
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Info, Warning
+from django.core.exceptions import ValidationError
+from django.db import DatabaseError, connection
+
+from agentweb.registry import endpoint, secrets, validators
+from agentweb.toolbox import catalog
+
+TAG = "agentweb"
+
+
+def check_endpoint(**_: Any) -> list[CheckMessage]:
+    """The OPENAI_* variables: complete, and of a form that can be sent and recorded."""
+    found: list[CheckMessage] = []
+    for variable, validate in (("OPENAI_BASE_URL", validators.http_address), ("OPENAI_API_KEY", validators.api_key)):
+        value = getattr(settings, variable)
+        try:
+            if value:
+                validate(value)
+        except ValidationError as error:
+            found.append(Error(f"{variable} cannot be used. {' '.join(error.messages)}", id="registry.E001"))
+    if sentence := endpoint.lone_setting():
+        hint = "Set OPENAI_MODEL and OPENAI_BASE_URL or OPENAI_API_KEY together; agents use the scripted model else."
+        found.append(Info(sentence, hint=hint, id="registry.I001"))
+    return found
+
+
+def check_toolbox(**_: Any) -> list[CheckMessage]:
+    """Each module of TOOLBOX_MODULES can be imported and holds tools whose names are free."""
+    found: list[CheckMessage] = []
+    good = list(catalog.BUILT_IN)
+    for module in settings.TOOLBOX_MODULES:
+        try:
+            catalog.load((*good, module))
+        except Exception as error:  # whatever the module does when it is imported
+            text = f"TOOLBOX_MODULES: {module} cannot be used ({type(error).__name__}: {error})."
+            hint = "Name modules by their dotted path, on PYTHONPATH, each with at least one tool, or leave it out."
+            found.append(Error(text, hint=hint, id="registry.E002"))
+        else:
+            good.append(module)
+    return found
+
+
+def check_keys(**_: Any) -> list[CheckMessage]:
+    """Every stored key can be read. Nothing is said as long as there is no database to look into."""
+    found: list[CheckMessage] = []
+    for name, stored in _stored_keys():
+        try:
+            secrets.decrypt(stored)
+        except secrets.SecretUnreadable:
+            text = f"The key of the model {name} cannot be read with this SECRET_KEY."
+            hint = "Add the secret key of before to SECRET_KEY_FALLBACKS, or enter the key again in the admin."
+            found.append(Warning(text, hint=hint, id="registry.W001"))
+    return found
+
+
+def _stored_keys() -> list[tuple[str, str]]:
+    database = connection.settings_dict["NAME"]
+    if connection.vendor == "sqlite" and "memory" not in str(database) and not Path(database).exists():
+        return []  # looking would make the file
+    models = apps.get_model("registry", "ChatModel").objects
+    try:
+        return list(models.exclude(encrypted_key="").values_list("name", "encrypted_key"))
+    except DatabaseError:
+        return []

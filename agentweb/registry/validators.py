@@ -1,0 +1,62 @@
+"""What values must look like before the loop can work with them. Each validator raises ValidationError."""
+
+import re
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
+
+HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+TOOL_PATTERN = re.compile(r"[A-Za-z0-9_*-]{1,100}")
+KEY = re.compile(r"[\x21-\x7e]*")
+OUR_BODY_FIELDS = ("messages", "stream", "tools", "tool_choice", "functions")
+
+
+def http_address(value: str) -> None:
+    """The base of an HTTP API, in any network. It is recorded with every run, so it may hold no password."""
+    try:
+        parts = urlsplit(value)
+        named = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        named = False
+    if not named or not value.isprintable() or " " in value:
+        raise ValidationError(_("Enter an address such as https://models.example.org/v1."), code="address")
+    if parts.username is not None or parts.password is not None:
+        raise ValidationError(_("No user name or password in the address: use the key or a header."), code="secret")
+    if parts.query or parts.fragment:
+        raise ValidationError(_("No question mark and no # in the address: use a header."), code="address")
+
+
+def api_key(value: str) -> None:
+    """A key travels in a header: visible ASCII characters only."""
+    if not KEY.fullmatch(value):
+        raise ValidationError(_("A key has no spaces and only ASCII characters."), code="key")
+
+
+def headers(value: Any) -> None:
+    """A JSON object from names to texts of one line, as HTTP wants them."""
+    if not isinstance(value, dict):
+        raise ValidationError(_('Enter a JSON object such as {"X-Team": "blue"}.'), code="headers")
+    for name, text in value.items():
+        if not HEADER_NAME.fullmatch(name):
+            raise ValidationError(_("%(name)s is not a header name."), code="headers", params={"name": repr(name)})
+        if not isinstance(text, str) or not text.isprintable() or not text.isascii():
+            words = _("The header %(name)s needs one line of ASCII text as its value.")
+            raise ValidationError(words, code="headers", params={"name": name})
+
+
+def body(value: Any) -> None:
+    """A JSON object that is merged over the request, without what the loop itself must decide."""
+    if not isinstance(value, dict):
+        raise ValidationError(_('Enter a JSON object such as {"top_p": 0.9}.'), code="body")
+    if taken := [name for name in OUR_BODY_FIELDS if name in value]:
+        words = _("These fields are set by the loop itself: %(names)s.")
+        raise ValidationError(words, code="body", params={"names": ", ".join(taken)})
+
+
+def tool_pattern(value: str) -> None:
+    """A tool's name, or a pattern of names in which * stands for any characters."""
+    if not TOOL_PATTERN.fullmatch(value):
+        words = _("Enter a tool name: letters, digits, _ and -; * stands for any characters.")
+        raise ValidationError(words, code="pattern")
