@@ -12,7 +12,9 @@ from agentweb.registry.models import Risk, Tool
 from agentweb.runs.models import Approval, Call
 from agentweb.schema.json_text import pretty
 from agentweb.ui.diffs import Change, DiffLine, argument_changes, preview_lines
+from agentweb.ui.effects import effect_text
 from agentweb.ui.excerpt import Excerpt, excerpt
+from agentweb.ui.hidden import hides_something
 
 ICONS = {
     "current_time": "calendar-clock",
@@ -83,12 +85,14 @@ class ApprovalPart:
     row: Approval
     risk_word: str
     risk_icon: str
+    effect: str
     diff: list[DiffLine]
     text: str
     changes: list[Change]
     arguments: list[Argument]
     may_decide: bool
     decided: tuple[str, str, str] | None
+    suspicious: bool
 
     @property
     def open(self) -> bool:
@@ -147,16 +151,19 @@ def call_card(call: Call, label: str = "") -> CallCard:
 
 def approval_part(row: Approval) -> ApprovalPart:
     diff, text = preview_lines(row.preview)
+    asked = arguments(row.arguments)
     return ApprovalPart(
         row=row,
         risk_word=str(RISK_WORDS.get(row.risk, row.risk)),
         risk_icon=RISK_ICONS.get(row.risk, "shield-alert"),
+        effect=effect_text(row.effect),
         diff=diff,
         text=text,
         changes=argument_changes(row.arguments, row.final_arguments) if row.status == Approval.Status.MODIFIED else [],
-        arguments=arguments(row.arguments),
+        arguments=asked,
         may_decide=bool(getattr(row, "may_decide", False)),
         decided=DECISIONS.get(row.status),
+        suspicious=any(hides_something(argument.text) for argument in asked),
     )
 
 
@@ -174,8 +181,12 @@ def _argument(name: str, value: Any) -> Argument:
 
 def field_label(name: str) -> str:
     """A parameter's name as a label: ``file_path`` becomes ``File path``."""
-    words = name.replace("_", " ").strip() or name
-    return _(words[:1].upper() + words[1:])
+    return _(field_label_words(name))
+
+
+def field_label_words(name: str) -> str:
+    words = name.replace("_", " ").replace("-", " ").strip() or name
+    return words[:1].upper() + words[1:]
 
 
 def summary(values: Any) -> str:
@@ -195,4 +206,7 @@ def _one_line(text: str) -> str:
 def _state(call: Call) -> tuple[str, str, Any]:
     if call.status == CallStatus.FINISHED:
         return RESULTS.get(call.result_kind, RESULTS[ResultKind.OK])
+    approval = getattr(call, "approval", None)
+    if call.status == CallStatus.WAITING and approval is not None and approval.status in DECISIONS:
+        return DECISIONS[approval.status]  # decided, and not taken up by the run yet
     return STATES[call.status]

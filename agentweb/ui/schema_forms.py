@@ -45,16 +45,26 @@ class SchemaForm:
     arguments: dict[str, Any] | None = None
 
 
+def in_reading_order(schema: Any) -> Any:
+    """The schema with its required fields first, in the order in which they are required: stored ones are sorted."""
+    properties = schema.get("properties") if isinstance(schema, Mapping) else None
+    required = schema.get("required") if isinstance(schema, Mapping) else None
+    if not isinstance(properties, Mapping) or not isinstance(required, list):
+        return schema
+    first = {name: properties[name] for name in required if isinstance(name, str) and name in properties}
+    return {**schema, "properties": first | dict(properties)}
+
+
 def show(schema: Any, arguments: Mapping[str, Any], problems: Sequence[Problem] = ()) -> SchemaForm:
     """The form for these arguments, with what is wrong with them at its fields."""
-    return _with_problems(form(schema, arguments), problems)
+    return _with_problems(form(in_reading_order(schema), arguments), problems)
 
 
 def read(schema: Any, posted: QueryDict, original: Mapping[str, Any]) -> SchemaForm:
     """What was typed, as arguments or as the same form with its problems. ``original``: as asked for."""
     texts = {name.removeprefix(PREFIX): posted.getlist(name) for name in posted if name.startswith(PREFIX)}
     found = parse(schema, texts, original)
-    typed = _with_problems(with_typed(form(schema, original), texts), found.problems)
+    typed = _with_problems(with_typed(form(in_reading_order(schema), original), texts), found.problems)
     return typed if found.problems else SchemaForm(typed.fields, arguments=found.arguments)
 
 
