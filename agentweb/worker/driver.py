@@ -17,7 +17,7 @@ from agentweb.worker.controls import ControlDesk, RunControls
 from agentweb.worker.database import DatabaseThreads
 from agentweb.worker.flusher import Flusher
 from agentweb.worker.lane import Lane
-from agentweb.worker.preparing import Loaded, load
+from agentweb.worker.preparing import Loaded, load, prepare
 from agentweb.worker.recorder import Recorder
 
 logger = logging.getLogger(__name__)
@@ -89,7 +89,7 @@ class Drive:
     async def _load(self) -> Loaded:
         """The run as it is recorded; a message that a lost worker was writing is closed first, its text kept."""
         while True:
-            loaded = await self._shop.database.run(lambda: load(self._claimed, self._controls, self._shop.database.run))
+            loaded = await self._shop.database.run(lambda: load(self._claimed))
             self._lane.moved(loaded.last, closed=False)
             self._controls.update(cancelled=loaded.cancelled, stop_after=loaded.stop_after)
             if not loaded.transcript.streaming:
@@ -104,8 +104,10 @@ class Drive:
 
     async def _work(self, loaded: Loaded) -> Appended | None:
         """Let the loop go on. The last thing recorded, or None when the run was given back at a boundary."""
+        in_thread = self._shop.database.run
+        setup = await in_thread(lambda: prepare(loaded, self._claimed, self._controls, in_thread))
         appended: Appended | None = None
-        async with aclosing(loop.run(loaded.transcript, loaded.usage, loaded.setup)) as steps:
+        async with aclosing(loop.run(loaded.transcript, loaded.usage, setup)) as steps:
             async for step in steps:
                 if not isinstance(step, tuple):
                     self._shop.flusher.add(self._lane, step)

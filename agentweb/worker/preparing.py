@@ -23,34 +23,35 @@ InThread = Callable[[Callable[[], Any]], Awaitable[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A run as it is recorded now. ``last`` is the number of its last event; the rest is what people asked of it."""
+    """A run as it is recorded now. ``last`` is the number of its last event, ``snapshot`` what it uses, as JSON."""
 
     transcript: Transcript
     usage: Usage
-    setup: Setup
     last: int
     cancelled: bool
     stop_after: str
+    snapshot: str
 
 
-def load(claimed: Claimed, controls: RunControls, in_thread: InThread) -> Loaded:
+def load(claimed: Claimed) -> Loaded:
     """Reads the rows. Raises LeaseLost."""
     run = Run.objects.select_related("conversation", "snapshot").filter(pk=claimed.run_id, epoch=claimed.epoch).first()
     if run is None:
         raise LeaseLost(claimed.run)
     transcript, usage = transcripts.load(run)
-    setup = _setup(run, claimed, controls, in_thread)
-    return Loaded(transcript, usage, setup, run.last_event, run.cancel_requested_at is not None, run.stop_after)
+    cancelled = run.cancel_requested_at is not None
+    return Loaded(transcript, usage, run.last_event, cancelled, run.stop_after, run.snapshot.data)
 
 
-def _setup(run: Run, claimed: Claimed, controls: RunControls, in_thread: InThread) -> Setup:
-    snapshot = json.loads(run.snapshot.data)
+def prepare(loaded: Loaded, claimed: Claimed, controls: RunControls, in_thread: InThread) -> Setup:
+    """What the run works with, from what it was started with and what admins have set up. Reads the rows."""
+    snapshot = json.loads(loaded.snapshot)
     workspace = workspaces.folder(claimed.conversation)
     return Setup(
         model=model_for(snapshot, new_id=new_id),
         tools=AgentTools(snapshot, workspace=workspace, cancelled=lambda: controls.cancelled),
         policy=LivePolicy(in_thread),
-        inbox=RunInbox(run.pk, in_thread),
+        inbox=RunInbox(claimed.run_id, in_thread),
         controls=controls,
         system=snapshot["system"],
         limits=Limits(max_turns=snapshot["max_turns"]),

@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import connection
 from django.db.models.functions import Now
 
+from agentweb.llm.endpoint import close_clients
 from agentweb.runs.live.connections import close_connections
 from agentweb.runs.models import WorkerProcess
 from agentweb.worker.controls import ControlDesk
@@ -125,6 +126,7 @@ class Process:
             task.cancel()
         await asyncio.gather(*self._services, return_exceptions=True)
         await close_connections()
+        await close_clients()
         await self._loop.shutdown_asyncgens()
 
 

@@ -92,7 +92,7 @@ async def test_each_frame_names_the_one_before_it(valkey):
     async with flushing() as flusher:
         writer = Writer(flusher)
         writer.opens()
-        for word in "one two three four".split():
+        for word in ["one", "two", "three", "four"]:
             writer.say(word)
             await flusher.settle(writer.lane)
         frames = await writer.frames()
