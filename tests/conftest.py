@@ -1,1 +1,80 @@
-"""What every test shares."""
+"""What every test shares: a data folder that is thrown away, and the database of this run.
+
+Django is set up only when a test of a package that knows it may be collected: the core is tested without it.
+"""
+
+import os
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests import databases
+
+HERE = Path(__file__).resolve().parent
+WITHOUT_DJANGO = {HERE / name for name in ("engine", "schema", "llm", "toolbox", "render", "launch")}
+DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup", "live_database"}
+
+_until_the_end = ExitStack()
+
+
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    """Called as soon as this file is read, thus before the `conftest.py` of any package imports its models."""
+    parser.addoption("--only-database", action="store_true", help="leave out tests that do not touch the database")
+    config = pluginmanager.get_plugin("pytestconfig")
+    paths = config.known_args_namespace.file_or_dir or [str(HERE)]
+    if not all(_is_core(config.invocation_params.dir / path.partition("::")[0]) for path in paths):
+        _choose_settings()
+
+
+def pytest_unconfigure() -> None:
+    _until_the_end.close()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--only-database"):
+        return
+    others = [item for item in items if not _touches_database(item)]
+    config.hook.pytest_deselected(items=others)
+    items[:] = [item for item in items if _touches_database(item)]
+
+
+def _is_core(path: Path) -> bool:
+    return any(path.resolve().is_relative_to(folder) for folder in WITHOUT_DJANGO)
+
+
+def _touches_database(item: pytest.Item) -> bool:
+    fixtures = set(getattr(item, "fixturenames", ()))
+    return item.get_closest_marker("django_db") is not None or not fixtures.isdisjoint(DATABASE_FIXTURES)
+
+
+def _choose_settings() -> None:
+    """Point the settings at a new data folder and at the chosen database. Before anything imports the settings."""
+    folder = Path(_until_the_end.enter_context(tempfile.TemporaryDirectory(prefix="agentweb-tests-")))
+    os.environ |= {
+        "DJANGO_SETTINGS_MODULE": "agentweb.config.settings",
+        "DATA_DIR": str(folder),
+        "DATABASE_URL": _database_address(folder),
+        "SECRET_KEY": "a key for tests only, which guards nothing at all",
+    }
+    for name in ("REDIS_URL", "OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL", "DEBUG", "ALLOWED_HOSTS"):
+        os.environ[name] = ""  # stronger than a .env file
+
+    import django  # only now: reading the settings reads the environment
+    from django.conf import settings
+
+    settings.DATABASES["default"].setdefault("TEST", {})["NAME"] = _test_name(folder)
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # fast
+    django.setup()
+
+
+def _database_address(folder: Path) -> str:
+    if databases.chosen() == databases.SQLITE:
+        return f"sqlite:///{folder / 'agentweb.sqlite3'}"
+    return _until_the_end.enter_context(databases.postgres_server())
+
+
+def _test_name(folder: Path) -> str:
+    """A file, not SQLite's memory: other threads and processes of a test must see it."""
+    return str(folder / "test.sqlite3") if databases.chosen() == databases.SQLITE else f"agentweb_test_{os.getpid()}"
