@@ -47,11 +47,11 @@ class Assembler:
         """One parsed chunk, or a list of them; anything else says nothing."""
         if isinstance(chunk, list):
             return [delta for item in chunk for delta in self.feed(item)] if self.fault is None else []
-        if not isinstance(chunk, Mapping) or self.fault is not None:
+        if not isinstance(chunk, dict) or self.fault is not None:
             return []
         deltas: list[ModelDelta] = []
-        self._take_usage(chunk)
         choice = _first_choice(chunk)
+        self._take_usage(chunk, choice)
         if choice is not None:
             try:
                 deltas = self._take_choice(choice)
@@ -71,19 +71,17 @@ class Assembler:
         """The provider reported an error in the middle of the answer."""
         self.fault = provider_fault(read_error(error))
 
-    def _take_usage(self, chunk: Mapping[str, Json]) -> None:
-        choice = _first_choice(chunk)
-        groq = chunk.get("x_groq")
-        for holder in (chunk, choice, groq):
-            usage = holder.get("usage") if isinstance(holder, Mapping) else None
-            if isinstance(usage, Mapping) and usage:
+    def _take_usage(self, chunk: Mapping[str, Json], choice: Mapping[str, Json] | None) -> None:
+        for holder in (chunk, choice, chunk.get("x_groq")):
+            usage = holder.get("usage") if isinstance(holder, dict) else None
+            if isinstance(usage, dict) and usage:
                 self.usage = usage
                 return
 
     def _take_choice(self, choice: Mapping[str, Json]) -> list[ModelDelta]:
         deltas: list[ModelDelta] = []
         delta = choice.get("delta")
-        if not isinstance(delta, Mapping):
+        if not isinstance(delta, dict):
             delta = _whole_message(choice.get("message"))
         if delta:
             deltas = self._take_delta(delta)
@@ -101,10 +99,10 @@ class Assembler:
         calls = delta.get("tool_calls")
         if isinstance(calls, list):
             for item in calls:
-                if isinstance(item, Mapping):
+                if isinstance(item, dict):
                     self._calls.feed(item)
         legacy = delta.get("function_call")
-        if isinstance(legacy, Mapping):
+        if isinstance(legacy, dict):
             self._calls.feed({"function": legacy})
         for field in _KEPT_FIELDS:
             if delta.get(field):
@@ -121,7 +119,7 @@ class Assembler:
                 break
         content = delta.get("content")
         if isinstance(content, list):
-            parts = [part for part in content if isinstance(part, Mapping)]
+            parts = [part for part in content if isinstance(part, dict)]
             thinking += "".join(_part_text(part, "thinking") for part in parts)
             text = "".join(_part_text(part, "text") for part in parts)
         else:
@@ -204,19 +202,19 @@ def _first_choice(chunk: Mapping[str, Json]) -> Mapping[str, Json] | None:
     choices = chunk.get("choices")
     if isinstance(choices, list):
         for choice in choices:
-            if isinstance(choice, Mapping) and not choice.get("index"):
+            if isinstance(choice, dict) and not choice.get("index"):
                 return choice
     return None
 
 
 def _whole_message(message: Json) -> Mapping[str, Json] | None:
     """A message that came whole: its calls are apart by position, whatever index they carry."""
-    if not isinstance(message, Mapping):
+    if not isinstance(message, dict):
         return None
     calls = message.get("tool_calls")
     if not isinstance(calls, list):
         return message
-    numbered = [{**call, "index": n} for n, call in enumerate(calls) if isinstance(call, Mapping)]
+    numbered = [{**call, "index": n} for n, call in enumerate(calls) if isinstance(call, dict)]
     return {**message, "tool_calls": numbered}
 
 
@@ -226,5 +224,5 @@ def _part_text(part: Mapping[str, Json], kind: str) -> str:
         return ""
     value = part.get(kind)
     if isinstance(value, list):
-        return "".join(text_of(inner.get("text")) for inner in value if isinstance(inner, Mapping))
+        return "".join(text_of(inner.get("text")) for inner in value if isinstance(inner, dict))
     return text_of(value)

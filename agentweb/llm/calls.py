@@ -113,7 +113,7 @@ class CallAssembler:
     def feed(self, item: Mapping[str, Json]) -> None:
         """Raises TooManyCalls, and ValueError for provider data nested beyond reason."""
         function = item.get("function")
-        function = function if isinstance(function, Mapping) else {}
+        function = function if isinstance(function, dict) else {}
         name = text_of(function.get("name"))
         provider_id = str(item.get("id") or "")
         index = item.get("index")

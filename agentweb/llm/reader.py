@@ -60,29 +60,29 @@ async def read_answer(
 
 
 async def _within(chunks: AsyncIterator[bytes], assembler: Assembler, reading: Reading) -> AsyncGenerator[bytes, None]:
-    """The chunks, as long as they may take; after a finish reason neither silence nor a broken connection matters."""
+    """The chunks, as long as they may take. The connection itself bounds silence; this bounds the whole."""
     clock = asyncio.get_running_loop().time
     deadline = clock() + reading.total_s
-    lingering = False
+    while not assembler.finished:
+        try:
+            chunk = await anext(chunks)
+        except StopAsyncIteration:
+            return
+        if clock() > deadline:
+            raise _too_long(reading.total_s)
+        yield chunk
+    async for chunk in _lingering(chunks, min(deadline, clock() + reading.linger_s)):
+        yield chunk
+
+
+async def _lingering(chunks: AsyncIterator[bytes], deadline: float) -> AsyncGenerator[bytes, None]:
+    """What comes behind a finish reason, such as usage; by now neither silence nor a lost connection matters."""
     while True:
-        if assembler.finished and not lingering:
-            lingering = True
-            deadline = min(deadline, clock() + reading.linger_s)
         try:
             async with asyncio.timeout_at(deadline):
                 chunk = await anext(chunks)
-        except StopAsyncIteration:
+        except Exception:  # the end of the chunks included
             return
-        except TimeoutError:
-            if assembler.finished:
-                return
-            if clock() < deadline:
-                raise  # the connection's own time-out
-            raise _too_long(reading.total_s) from None
-        except Exception:
-            if assembler.finished:
-                return
-            raise
         yield chunk
 
 

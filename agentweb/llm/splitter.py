@@ -47,11 +47,10 @@ class _State(Enum):
 
 def _partial_tag(text: str, tags: tuple[str, ...]) -> int:
     """How many characters at the end of ``text`` may be the beginning of one of ``tags``."""
-    longest = max(map(len, tags))
-    for size in range(min(longest - 1, len(text)), 0, -1):
-        if any(tag.startswith(text[-size:]) for tag in tags):
-            return size
-    return 0
+    # A tag holds its first character only once, so its beginning can only be at the last one.
+    at = max(text.rfind("<"), text.rfind("["))
+    end = text[at:] if at >= 0 else ""
+    return len(end) if end and any(tag.startswith(end) and tag != end for tag in tags) else 0
 
 
 class TextSplitter:
@@ -164,6 +163,8 @@ class _AnswerHold:
     @staticmethod
     def _cut(text: str) -> tuple[str, str]:
         """(what can be shown, what must wait)."""
+        if "<" not in text and "[" not in text:
+            return text, ""
         at = text.find(_OPEN)
         while at >= 0:
             if _may_be_blocks(text, at):
