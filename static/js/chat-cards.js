@@ -1,0 +1,113 @@
+// One frame's changes to the page: streamed text, and cards that are fetched when the frame says that they changed.
+import { appendPlain, applyOps, forgetOpen, setPlain } from "./chat-blocks.js";
+
+const byId = (id) => document.getElementById(id);
+
+export class Cards {
+  constructor(log) {
+    this.log = log;
+    this.template = byId("message-template");
+    this.stale = new Set();
+    this.added = 0;
+    log.addEventListener("click", (event) => {
+      const details = event.target.closest("summary")?.parentElement;
+      if (details) details.dataset.touched = "true";
+    });
+  }
+
+  // The section must be on the page. Throws Hole when text is missing in front of what came.
+  show(frame) {
+    for (const [kind, id] of frame.cards ?? []) this.changed(frame, kind, id);
+    if (frame.snapshot) this.snapshot(frame);
+    if (frame.deltas || frame.ops) this.text(frame);
+    for (const [call, text, fraction] of frame.progress ?? []) this.progress(call, text, fraction);
+  }
+
+  // Fetch what has changed; each once for all frames since the last time. Returns how many things are new.
+  settle() {
+    for (const card of this.stale) if (card.isConnected) htmx.trigger(card, "refresh");
+    this.stale.clear();
+    const added = this.added;
+    this.added = 0;
+    return added;
+  }
+
+  changed(frame, kind, id) {
+    if (kind === "run") return this.refresh(byId(`run-${id}-state`));
+    if (kind === "message" && id === frame.message) return this.streaming(frame.run, id);
+    const card = byId(`${kind}-${id}`);
+    if (card) this.refresh(card);
+    else this.insert(frame.run, kind, id);
+  }
+
+  refresh(card) {
+    if (card) this.stale.add(card);
+  }
+
+  insert(run, kind, id) {
+    const place = document.createElement(kind === "message" ? "article" : "div"); // the tags that the cards have
+    place.id = `${kind}-${id}`;
+    for (const [name, value] of [["get", `/cards/${kind}/${id}`], ["trigger", "load, refresh"], ["swap", "outerMorph"]]) {
+      place.setAttribute(`hx-${name}`, value);
+    }
+    this.entries(run).append(place);
+    htmx.process(place);
+    this.added++;
+  }
+
+  entries(run) {
+    return byId(`run-${run}`).querySelector(".entries");
+  }
+
+  // The article of a message that is being written; a new one in the viewer's language if there is none.
+  streaming(run, id) {
+    const known = byId(`message-${id}`);
+    if (known) return known;
+    const article = this.template.content.firstElementChild.cloneNode(true);
+    article.id = `message-${id}`;
+    article.setAttribute("hx-get", `/cards/message/${id}`);
+    this.entries(run).append(article);
+    htmx.process(article);
+    this.added++;
+    return article;
+  }
+
+  snapshot(frame) {
+    const { message, thinking, ops } = frame.snapshot;
+    const article = this.streaming(frame.run, message);
+    if (article.ariaBusy !== "true") return;
+    const body = article.querySelector(".body");
+    forgetOpen(body);
+    setPlain(article.querySelector(".thinking-text"), thinking);
+    article.querySelector(".thinking").hidden = !thinking;
+    this.write(article, body, ops);
+  }
+
+  text(frame) {
+    const article = this.streaming(frame.run, frame.message);
+    if (article.ariaBusy !== "true") return; // it is finished, and its card has all of it
+    for (const [kind, offset, piece] of frame.deltas ?? []) {
+      if (kind !== "thinking") continue;
+      appendPlain(article.querySelector(".thinking-text"), offset, piece);
+      article.querySelector(".thinking").hidden = false;
+    }
+    if (frame.ops?.length) this.write(article, article.querySelector(".body"), frame.ops);
+  }
+
+  write(article, body, ops) {
+    const thoughts = article.querySelector(".thinking");
+    if (ops.length && !body.firstChild && !thoughts.dataset.touched) thoughts.open = false;
+    applyOps(body, ops);
+  }
+
+  progress(call, text, fraction) {
+    const card = byId(`call-${call}`);
+    const line = card?.querySelector(".progress-line");
+    if (!line) return;
+    line.textContent = text;
+    line.hidden = !text;
+    const bar = card.querySelector("progress");
+    bar.hidden = fraction === null;
+    if (fraction !== null) bar.value = fraction;
+  }
+}
