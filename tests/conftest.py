@@ -78,3 +78,11 @@ def _database_address(folder: Path) -> str:
 def _test_name(folder: Path) -> str:
     """A file, not SQLite's memory: other threads and processes of a test must see it."""
     return str(folder / "test.sqlite3") if databases.chosen() == databases.SQLITE else f"agentweb_test_{os.getpid()}"
+
+
+@pytest.fixture
+def live_database(transactional_db: None) -> str:
+    """DATABASE_URL of the test database, for real processes that work on it beside the test."""
+    from django.db import connection
+
+    return databases.address_of(connection.settings_dict)

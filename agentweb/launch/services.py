@@ -37,6 +37,7 @@ class Service:
                 cwd=ROOT,
                 stdout=sink,
                 stderr=subprocess.STDOUT,
+                pass_fds=command.pass_fds,
             )
         run_dir.record(command.name, self.process.pid)
 
