@@ -1,0 +1,112 @@
+"""Every address of the site, and what it takes to get through. A new address fails the test until it is here."""
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+
+class Needs(Enum):
+    """What a person must be, or be allowed in the conversation."""
+
+    NOTHING = "nothing"
+    SIGN_IN = "a signed-in person"
+    SEE = "may see the conversation"
+    WRITE = "may write in it"
+    MANAGE = "owner or admin"
+    DECIDE = "may decide about its calls"
+    STAFF = "may use the admin"
+
+
+ROLES = ("owner", "member", "admin", "reviewer", "stranger", "anonymous")
+EVERYONE = frozenset(ROLES)
+TEAM = EVERYONE - {"stranger", "anonymous"}
+SEES = {"private": TEAM - {"member"}, "team": TEAM}
+ALLOWED = {
+    Needs.NOTHING: {"private": EVERYONE, "team": EVERYONE},
+    Needs.SIGN_IN: {"private": EVERYONE - {"anonymous"}, "team": EVERYONE - {"anonymous"}},
+    Needs.SEE: SEES,
+    Needs.WRITE: {"private": {"owner"}, "team": {"owner", "member", "admin"}},
+    Needs.MANAGE: {"private": {"owner", "admin"}, "team": {"owner", "admin"}},
+    Needs.DECIDE: {"private": {"owner", "admin"}, "team": {"owner", "member", "admin"}},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One address: the route as the site declares it, the method, and a body that would be accepted."""
+
+    route: str
+    method: str
+    needs: Needs
+    body: dict[str, Any] = field(default_factory=dict)
+    ids: dict[str, str] = field(default_factory=dict)  # placeholder -> name in the world, where it is not obvious
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.route}"
+
+
+DECISION = {"decision": "reject", "digest": "digest", "comment": "no"}
+TEXT = {"text": "Hello"}
+
+PAGES = [
+    Row("accounts/login/", "GET", Needs.NOTHING),
+    Row("accounts/logout/", "GET", Needs.SIGN_IN),
+    Row("theme/", "POST", Needs.NOTHING, {"theme": "dark"}),
+    Row("i18n/setlang/", "POST", Needs.NOTHING, {"language": "en"}),
+    Row("health/live", "GET", Needs.NOTHING),
+    Row("health/ready", "GET", Needs.NOTHING),
+    Row("", "GET", Needs.SIGN_IN),
+    Row("c/", "POST", Needs.SIGN_IN, {"agent": "nonsense"}),
+    Row("c/list", "GET", Needs.SIGN_IN),
+    Row("approvals/", "GET", Needs.SIGN_IN),
+    Row("approvals/count", "GET", Needs.SIGN_IN),
+    Row("c/<conversation>/", "GET", Needs.SEE),
+    Row("c/<conversation>/messages", "GET", Needs.SEE),
+    Row("c/<conversation>/files", "GET", Needs.SEE),
+    Row("c/<conversation>/files/<path>", "GET", Needs.SEE),
+    Row("c/<conversation>/send", "POST", Needs.WRITE, TEXT),
+    Row("c/<conversation>/rename", "POST", Needs.MANAGE, {"title": "New"}),
+    Row("c/<conversation>/share", "POST", Needs.MANAGE, {"visibility": "team"}),
+    Row("c/<conversation>/delete", "POST", Needs.MANAGE),
+    Row("cards/message/<message>", "GET", Needs.SEE),
+    Row("cards/call/<call>", "GET", Needs.SEE),
+    Row("cards/run/<run>", "GET", Needs.SEE),
+    Row("calls/<call>/result", "GET", Needs.SEE),
+    Row("runs/<run>/cancel", "POST", Needs.MANAGE),
+    Row("runs/<run>/stop", "POST", Needs.MANAGE, {"after": "acting"}),
+    Row("runs/<run>/retry", "POST", Needs.WRITE),
+    Row("runs/<run>/queue/<queued>/edit", "POST", Needs.WRITE, TEXT),
+    Row("runs/<run>/queue/<queued>/remove", "POST", Needs.WRITE),
+    Row("approvals/<approval>/decide", "POST", Needs.DECIDE, DECISION),
+    Row("approvals/<approval>/modify", "GET", Needs.DECIDE),
+]
+
+API = [
+    Row("api/v1/health/live", "GET", Needs.NOTHING),
+    Row("api/v1/health/ready", "GET", Needs.NOTHING),
+    Row("api/v1/docs", "GET", Needs.NOTHING),
+    Row("api/v1/openapi.json", "GET", Needs.NOTHING),
+    Row("api/v1/agents", "GET", Needs.SIGN_IN),
+    Row("api/v1/conversations", "POST", Needs.SIGN_IN, {"agent": "nonsense"}),
+    Row("api/v1/conversations", "GET", Needs.SIGN_IN),
+    Row("api/v1/conversations/<conversation>", "GET", Needs.SEE),
+    Row("api/v1/conversations/<conversation>/messages", "GET", Needs.SEE),
+    Row("api/v1/conversations/<conversation>/messages", "POST", Needs.WRITE, TEXT),
+    Row("api/v1/conversations/<conversation>/files", "GET", Needs.SEE),
+    Row("api/v1/conversations/<conversation>/files/<path>", "GET", Needs.SEE),
+    Row("api/v1/conversations/<conversation>/files/<path>", "PUT", Needs.WRITE),
+    Row("api/v1/conversations/<conversation>/files/<path>", "DELETE", Needs.WRITE),
+    Row("api/v1/runs/<run>", "GET", Needs.SEE),
+    Row("api/v1/runs/<run>/events", "GET", Needs.SEE),
+    Row("api/v1/runs/<run>/calls", "GET", Needs.SEE),
+    Row("api/v1/runs/<run>/cancel", "POST", Needs.MANAGE),
+    Row("api/v1/runs/<run>/stop", "POST", Needs.MANAGE, {"after": "acting"}),
+    Row("api/v1/runs/<run>/queue", "GET", Needs.SEE),
+    Row("api/v1/runs/<run>/queue/<queued>", "PATCH", Needs.WRITE, TEXT),
+    Row("api/v1/runs/<run>/queue/<queued>", "DELETE", Needs.WRITE),
+    Row("api/v1/approvals", "GET", Needs.SIGN_IN),
+    Row("api/v1/approvals/<approval>", "GET", Needs.SEE),
+    Row("api/v1/approvals/<approval>/decision", "POST", Needs.DECIDE, DECISION),
+]
+
+SOCKETS = [Row("ws/conversations/<conversation>/", "CONNECT", Needs.SEE)]

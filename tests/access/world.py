@@ -1,0 +1,49 @@
+"""One of everything in a conversation, and the addresses that lead to it."""
+
+from dataclasses import dataclass
+
+from agentweb.runs import services, workspaces
+from agentweb.runs.models import Approval, Conversation, Message, QueuedMessage, Run
+from agentweb.runs.selectors import conversation_for
+from tests.cast import Cast
+from tests.runs.waiting_call import waiting_approvals
+
+PATH = "notes.txt"
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """A run that waits for one approval, with a queued message and a file."""
+
+    conversation: Conversation
+    run: Run
+    approval: Approval
+    message: Message
+    queued: QueuedMessage
+
+    def ids(self) -> dict[str, str]:
+        """What stands for each name in an address."""
+        return {
+            "conversation": str(self.conversation.public_id),
+            "run": str(self.run.public_id),
+            "approval": str(self.approval.public_id),
+            "call": str(self.approval.call.public_id),
+            "message": str(self.message.public_id),
+            "queued": str(self.queued.public_id),
+            "path": PATH,
+        }
+
+
+def make_world(cast: Cast, visibility: str) -> World:
+    run = cast.builder_run(visibility)
+    conversation = conversation_for(cast.owner, run.conversation.public_id)
+    approval = waiting_approvals(cast, run)[0]
+    services.send_message(user=cast.owner, conversation=conversation, text="later", delivery="follow_up")
+    workspaces.of(conversation).write_bytes(PATH, b"hello")
+    return World(
+        conversation=conversation,
+        run=run,
+        approval=approval,
+        message=conversation.messages.order_by("pk").first(),
+        queued=QueuedMessage.objects.get(run=run),
+    )
