@@ -1,7 +1,11 @@
 """Every address of the site."""
 
+from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
+
+# Who signs in to the admin does it on the site's own page, where wrong passwords are counted.
+admin.site.login = secure_admin_login(admin.site.login)
 
 urlpatterns = [
     path("", include("agentweb.chat.urls")),

@@ -24,11 +24,16 @@ class Rule:
     reason: str = ""
 
 
+def speaks_of(pattern: str, tool: str) -> bool:
+    """Whether a rule's pattern means the tool; upper and lower case differ."""
+    return fnmatchcase(tool, pattern)
+
+
 def verdict(rules: Iterable[Rule], *, tool: str, risk: Risk) -> Verdict:
     """Deny wins over ask, ask over allow; where nothing matches, people are asked.
 
     A high risk is always asked about, with a comment, whatever a rule allows: who trusts a tool lowers its level."""
-    matching = [rule for rule in rules if fnmatchcase(tool, rule.tool) and rule.risk in ("", risk.value)]
+    matching = [rule for rule in rules if speaks_of(rule.tool, tool) and rule.risk in ("", risk.value)]
     forced = risk is Risk.HIGH
     if not matching:
         return Ask(NO_RULE, risk, requires_comment=forced)

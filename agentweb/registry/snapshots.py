@@ -1,6 +1,7 @@
 """What a run uses, as it was when the run began: agent, prompt, tool definitions, model, prices. Never a key."""
 
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 from agentweb.engine.ports import ToolSpec
@@ -83,12 +84,17 @@ def model_data(model: ChatModel) -> dict[str, Any]:
         "temperature": model.temperature,
         "context_size": model.context_size,
         "prices": {
-            "input": str(model.input_price),
-            "cached": str(model.cached_price),
-            "output": str(model.output_price),
+            "input": _price(model.input_price),
+            "cached": _price(model.cached_price),
+            "output": _price(model.output_price),
         },
         "idle_timeout_s": model.idle_timeout_s,
         "total_timeout_s": model.total_timeout_s,
         "body": model.body,
         "strict_roles": model.strict_roles,
     }
+
+
+def _price(price: Decimal | int | str) -> str:
+    """One text per price, however many zeros a database or a form has put behind it."""
+    return format(Decimal(price).normalize(), "f")

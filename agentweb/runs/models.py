@@ -170,6 +170,8 @@ class Message(models.Model):
     finished_at = models.DateTimeField(null=True)
 
     class Meta:
+        verbose_name = _("message")
+        verbose_name_plural = _("messages")
         ordering = ["pk"]
         indexes = [models.Index(fields=["conversation", "id"])]
 
@@ -240,6 +242,8 @@ class Call(models.Model):
     finished_at = models.DateTimeField(null=True)
 
     class Meta:
+        verbose_name = _("tool call")
+        verbose_name_plural = _("tool calls")
         ordering = ["message_id", "position"]
         constraints = [models.UniqueConstraint(fields=["message", "position"], name="one_call_per_place_in_a_message")]
 
@@ -306,6 +310,8 @@ class Event(models.Model):
     hash = models.CharField(max_length=64)
 
     class Meta:
+        verbose_name = _("event")
+        verbose_name_plural = _("events")
         ordering = ["run_id", "number"]
         constraints = [models.UniqueConstraint(fields=["run", "number"], name="one_event_per_number")]
 
@@ -331,5 +337,7 @@ class AccessLog(models.Model):
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
+        verbose_name = _("look by office")
+        verbose_name_plural = _("looks by office")
         ordering = ["-pk"]
         indexes = [models.Index(fields=["conversation", "-id"])]

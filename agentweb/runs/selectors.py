@@ -3,21 +3,20 @@
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Prefetch, Q, QuerySet
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from agentweb.registry.models import Agent
 from agentweb.runs.errors import NotFound
-from agentweb.runs.models import AccessLog, Approval, Call, Conversation, Event, Message, QueuedMessage, Run, Visibility
+from agentweb.runs.looks import log_look
+from agentweb.runs.models import Approval, Call, Conversation, Event, Message, QueuedMessage, Run, Visibility
 from agentweb.teams.access import role_in
 from agentweb.teams.models import Membership, Role, User
 
 CHATS = (Role.MEMBER, Role.ADMIN)
-LOOK_RESOLUTION = timedelta(minutes=5)  # a page fetches many parts: that is one look
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,15 +327,9 @@ def _admit(user: User, conversation: Conversation) -> Conversation:
     if may is None:
         raise NotFound(_("There is no such conversation, or it is not yours to see."))
     if may.oversight:
-        _log_look(user, conversation)
+        log_look(user=user, conversation=conversation)
     conversation.may = may
     return conversation
-
-
-def _log_look(user: User, conversation: Conversation) -> None:
-    recent = timezone.now() - LOOK_RESOLUTION
-    if not AccessLog.objects.filter(conversation=conversation, user=user, at__gt=recent).exists():
-        AccessLog.objects.create(conversation=conversation, user=user)
 
 
 def _id(public_id: str | uuid.UUID) -> uuid.UUID:

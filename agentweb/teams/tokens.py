@@ -4,6 +4,7 @@ import hashlib
 import secrets
 from datetime import timedelta
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from agentweb.teams.models import ApiToken, User
@@ -18,9 +19,20 @@ def digest(token: str) -> str:
 
 def create_token(*, user: User, name: str) -> str:
     """A new token for the person. This is the only time that it can be read."""
+    return issue(ApiToken(user=user, name=name))
+
+
+def issue(row: ApiToken) -> str:
+    """Store a new token in a row that names its person and purpose, and return it, this once."""
     token = PREFIX + secrets.token_urlsafe(32)
-    ApiToken.objects.create(user=user, name=name, digest=digest(token), hint=token[-4:])
+    row.digest, row.hint = digest(token), token[-4:]
+    row.save(force_insert=True)
     return token
+
+
+def revoke(tokens: QuerySet[ApiToken]) -> int:
+    """Make the tokens useless from now on; how many were not before."""
+    return tokens.filter(revoked_at=None).update(revoked_at=timezone.now())
 
 
 def user_of(token: str) -> User | None:

@@ -10,6 +10,7 @@ from agentweb.teams.tokens import create_token
 
 class Command(BaseCommand):
     help = "Make an API token for a person and print it, this once."
+    requires_system_checks = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("user", help="user name")

@@ -1,0 +1,140 @@
+"""The registry in the admin: models, tools and their risk, agents, policies."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.db import models
+from django.http import HttpRequest
+from django.utils.decorators import method_decorator
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.debug import sensitive_post_parameters
+
+from agentweb.registry import catalog, policies, services
+from agentweb.registry.forms import ChatModelForm
+from agentweb.registry.models import Agent, ChatModel, Policy, PolicyRule, Tool
+
+
+@admin.register(ChatModel)
+class ChatModelAdmin(admin.ModelAdmin):
+    form = ChatModelForm
+    list_display = ["name", "kind", "model_name", "base_url", "stored_key", "updated_at"]
+    list_filter = ["kind"]
+    search_fields = ["name", "model_name", "base_url"]
+    readonly_fields = ["stored_key"]
+    fieldsets = [
+        (None, {"fields": ["name", "kind"]}),
+        (_("Endpoint"), {"fields": ["base_url", "model_name", "stored_key", "key", "forget_key", "headers", "body"]}),
+        (_("Behaviour"), {"fields": ["temperature", "context_size", "strict_roles"]}),
+        (_("Prices"), {"fields": ["input_price", "cached_price", "output_price"]}),
+        (_("Time-outs"), {"fields": ["idle_timeout_s", "total_timeout_s"]}),
+    ]
+
+    @admin.display(description=_("stored key"))
+    def stored_key(self, model: ChatModel) -> str:
+        if not model.encrypted_key:
+            return "–"
+        return f"…{model.key_hint}"
+
+    @method_decorator(sensitive_post_parameters("key", "headers"))
+    def changeform_view(self, *args: Any, **kwargs: Any) -> Any:
+        return super().changeform_view(*args, **kwargs)
+
+    def save_model(self, request: HttpRequest, obj: ChatModel, form: forms.ModelForm, change: bool) -> None:
+        key = form.cleaned_data["key"]
+        if key or form.cleaned_data["forget_key"]:
+            services.give_key(model=obj, key=key)
+        super().save_model(request, obj, form, change)
+
+
+@admin.register(Tool)
+class ToolAdmin(admin.ModelAdmin):
+    """Tools come from code; what is decided here is how they may be used. It counts from the next call on."""
+
+    list_display = ["name", "label", "risk", "enabled", "timeout_s", "in_code"]
+    list_editable = ["risk", "enabled", "timeout_s"]
+    list_filter = ["risk", "enabled"]
+    search_fields = ["name", "label"]
+    readonly_fields = ["name", "label", "description", "in_code"]
+    fields = ["name", "label", "description", "in_code", "risk", "enabled", "timeout_s"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Tool | None = None) -> bool:
+        """A row that comes back at the next start would come with its first risk level."""
+        return False
+
+    @admin.display(description=_("in code"), boolean=True)
+    def in_code(self, tool: Tool) -> bool:
+        return tool.name in catalog.tools()
+
+    def formfield_for_dbfield(self, db_field: models.Field, request: HttpRequest, **kwargs: Any) -> Any:
+        """Each field carries what it was when the page was made: a row that nobody touched is not written, so a page
+        that was open for long takes back no other admin's decision."""
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)
+        if field is not None:
+            field.show_hidden_initial = True
+        return field
+
+
+@admin.register(Agent)
+class AgentAdmin(admin.ModelAdmin):
+    list_display = ["name", "team", "model", "max_turns", "sequential", "enabled", "updated_at"]
+    list_filter = ["enabled", "team", "model"]
+    list_select_related = ["team", "model"]
+    search_fields = ["name", "description"]
+    filter_horizontal = ["tools"]
+    readonly_fields = ["public_id"]
+    fieldsets = [
+        (None, {"fields": ["name", "description", "instructions", "enabled"]}),
+        (_("Who and with what"), {"fields": ["team", "model", "tools"]}),
+        (_("Limits"), {"fields": ["max_turns", "sequential"]}),
+        (_("For programs"), {"fields": ["public_id"]}),
+    ]
+
+
+class RuleInline(admin.TabularInline):
+    model = PolicyRule
+    extra = 0
+    fields = ["position", "tool", "risk", "verdict", "requires_comment", "reason"]
+    ordering = ["position", "pk"]
+
+
+@admin.register(Policy)
+class PolicyAdmin(admin.ModelAdmin):
+    list_display = ["name", "version", "enabled", "rule_count", "updated_at"]
+    list_filter = ["enabled"]
+    search_fields = ["name", "rules__tool"]
+    readonly_fields = ["version"]
+    fields = ["name", "enabled", "version"]
+    inlines = [RuleInline]
+
+    def get_queryset(self, request: HttpRequest) -> models.QuerySet[Policy]:
+        return super().get_queryset(request).annotate(number_of_rules=models.Count("rules"))
+
+    @admin.display(description=_("rules"), ordering="number_of_rules")
+    def rule_count(self, policy: Any) -> int:
+        return policy.number_of_rules
+
+    def save_model(self, request: HttpRequest, obj: Policy, form: forms.ModelForm, change: bool) -> None:
+        """The version is not written from here: it only ever grows, in the database."""
+        if change:
+            obj.save(update_fields=["name", "enabled"])
+        else:
+            obj.save()
+
+    def save_related(self, request: HttpRequest, form: forms.ModelForm, formsets: list[Any], change: bool) -> None:
+        super().save_related(request, form, formsets, change)
+        if change and (form.has_changed() or any(formset.has_changed() for formset in formsets)):
+            services.policy_changed(policy=form.instance)
+        for pattern in _without_tools(form.instance):
+            words = _("The rule for %(pattern)s speaks of no tool that exists.") % {"pattern": pattern}
+            messages.warning(request, words)
+
+
+def _without_tools(policy: Policy) -> list[str]:
+    """The patterns of the policy that match no tool: most often a name is misspelt."""
+    names = list(Tool.objects.values_list("name", flat=True))
+    patterns = policy.rules.values_list("tool", flat=True)
+    return [pattern for pattern in patterns if not any(policies.speaks_of(pattern, name) for name in names)]

@@ -1,0 +1,166 @@
+"""The record of what happened, in the admin: to be looked at and never changed.
+
+Lists say who, when and how it went, never what was said. Opening an entry shows the words, and counts as a look."""
+
+import json
+from typing import Any
+
+from django.contrib import admin
+from django.db import models
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext_lazy as _
+
+from agentweb.engine.codec import KINDS
+from agentweb.engine.enums import Reason, ResultKind
+from agentweb.runs.looks import log_look
+from agentweb.runs.models import AccessLog, Approval, Call, Conversation, Event, Message, Run
+from agentweb.runs.selectors import rights
+from agentweb.teams.access import role_in
+
+
+class Record(admin.ModelAdmin):
+    """Rows that only the product itself writes. ``conversation_path`` leads from a row to the conversation whose words
+    it shows."""
+
+    conversation_path = "conversation"
+    actions = None
+    show_full_result_count = False
+    list_per_page = 50
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return False
+
+    def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
+        found = self.get_object(request, object_id)
+        if found is not None and self.has_view_permission(request, found):
+            _note_look(request.user, _follow(found, self.conversation_path))
+        return super().change_view(request, object_id, *args, **kwargs)
+
+
+def _follow(row: Any, path: str) -> Conversation:
+    for name in filter(None, path.split("__")):
+        row = getattr(row, name)
+    return row
+
+
+def _note_look(user: Any, conversation: Conversation) -> None:
+    """The admin stands beside the gate of the pages, so it tells the owner of a look in the same way."""
+    may = rights(user=user, conversation=conversation, role=role_in(user=user, team_id=conversation.team_id))
+    if may is None or may.oversight:
+        log_look(user=user, conversation=conversation)
+
+
+class _ByCode(admin.SimpleListFilter):
+    """A filter over codes that are known beforehand: looking for those in use would read the whole table."""
+
+    codes: tuple[str, ...] = ()
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(code, code) for code in self.codes]
+
+    def queryset(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
+        return queryset.filter(**{self.parameter_name: self.value()}) if self.value() else queryset
+
+
+class ByReason(_ByCode):
+    title, parameter_name, codes = _("reason"), "reason", tuple(Reason)
+
+
+class ByResult(_ByCode):
+    title, parameter_name, codes = _("result"), "result_kind", tuple(ResultKind)
+
+
+class ByKind(_ByCode):
+    title, parameter_name, codes = _("kind"), "kind", tuple(KINDS)
+
+
+@admin.register(Conversation)
+class ConversationAdmin(Record):
+    conversation_path = ""
+    list_display = ["public_id", "team", "owner", "agent", "visibility", "active_at", "deleted_at"]
+    list_filter = ["visibility", ("deleted_at", admin.EmptyFieldListFilter), "team", "agent"]
+    list_select_related = ["team", "owner", "agent"]
+    search_fields = ["public_id", "owner__username"]
+    date_hierarchy = "active_at"
+
+
+@admin.register(Run)
+class RunAdmin(Record):
+    list_display = ["public_id", "agent", "requested_by", "status", "outcome", "reason", "turns", "cost", "created_at"]
+    list_filter = ["status", "outcome", ByReason, "agent"]
+    list_select_related = ["agent", "requested_by"]
+    search_fields = ["public_id", "conversation__public_id", "requested_by__username"]
+    date_hierarchy = "created_at"
+    exclude = ["snapshot"]
+    readonly_fields = ["used"]
+
+    @admin.display(description=_("what it used"))
+    def used(self, run: Run) -> str:
+        return json.dumps(json.loads(run.snapshot.data), indent=2, ensure_ascii=False)
+
+
+@admin.register(Message)
+class MessageAdmin(Record):
+    list_display = ["public_id", "role", "author", "status", "turn", "created_at"]
+    list_filter = ["role", "status"]
+    list_select_related = ["author"]
+    search_fields = ["public_id", "run__public_id", "conversation__public_id", "author__username"]
+    ordering = ["-pk"]
+    exclude = ["html", "html_version"]
+
+
+@admin.register(Call)
+class CallAdmin(Record):
+    conversation_path = "run__conversation"
+    list_display = ["public_id", "name", "status", "result_kind", "attempt", "seconds", "run", "finished_at"]
+    list_filter = ["status", ByResult]
+    list_select_related = ["run"]
+    search_fields = ["public_id", "name", "run__public_id"]
+    ordering = ["-pk"]
+
+
+@admin.register(Approval)
+class ApprovalAdmin(Record):
+    conversation_path = "run__conversation"
+    list_display = ["public_id", "tool", "risk", "status", "decided_by", "decided_at", "run", "created_at"]
+    list_filter = ["status", "risk"]
+    list_select_related = ["call", "run", "decided_by"]
+    search_fields = ["public_id", "call__name", "run__public_id", "decided_by__username"]
+    date_hierarchy = "created_at"
+
+    @admin.display(description=_("tool"), ordering="call__name")
+    def tool(self, approval: Approval) -> str:
+        return approval.call.name
+
+
+@admin.register(Event)
+class EventAdmin(Record):
+    conversation_path = "run__conversation"
+    list_display = ["run", "number", "kind", "at"]
+    list_filter = [ByKind]
+    list_select_related = ["run"]
+    search_fields = ["run__public_id"]
+    ordering = ["-pk"]
+    fields = ["run", "number", "kind", "at", "data", "payload_digest", "hash"]
+    readonly_fields = ["data"]
+
+    @admin.display(description=_("data"))
+    def data(self, event: Event) -> str:
+        return json.dumps(json.loads(event.payload), indent=2, ensure_ascii=False) if event.payload else "–"
+
+
+@admin.register(AccessLog)
+class AccessLogAdmin(Record):
+    """A list only: it says who looked, and has nothing more to show."""
+
+    list_display_links = None
+    list_display = ["conversation_id", "user", "at"]
+    list_select_related = ["user"]
+    search_fields = ["user__username", "conversation__public_id"]
+    date_hierarchy = "at"

@@ -1,0 +1,112 @@
+"""People, teams and tokens in the admin."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.auth.admin import UserAdmin
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
+from agentweb.teams import tokens
+from agentweb.teams.models import ApiToken, Membership, Team, User
+
+
+class TeamsInline(admin.TabularInline):
+    """The teams of a person."""
+
+    model = Membership
+    extra = 0
+    autocomplete_fields = ["team"]
+    fields = ["team", "role"]
+
+
+class PeopleInline(admin.TabularInline):
+    """The people of a team, found by search: there may be many."""
+
+    model = Membership
+    extra = 0
+    autocomplete_fields = ["user"]
+    fields = ["user", "role"]
+
+
+@admin.register(User)
+class PersonAdmin(UserAdmin):
+    list_display = ["username", "email", "first_name", "last_name", "is_active", "is_staff", "last_login"]
+    list_filter = ["is_active", "is_staff", "is_superuser", "memberships__team"]
+    inlines = [TeamsInline]
+
+    def get_inlines(self, request: HttpRequest, obj: User | None) -> list[Any]:
+        """Teams are given to a person who exists."""
+        return self.inlines if obj else []
+
+
+@admin.register(Team)
+class TeamAdmin(admin.ModelAdmin):
+    list_display = ["name", "people", "created_at"]
+    search_fields = ["name"]
+    fields = ["name"]
+    inlines = [PeopleInline]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Team]:
+        return super().get_queryset(request).annotate(number_of_people=Count("memberships"))
+
+    @admin.display(description=_("people"), ordering="number_of_people")
+    def people(self, team: Any) -> int:
+        return team.number_of_people
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(admin.ModelAdmin):
+    """A token is shown once, on the answer that makes it; afterwards it can only be revoked."""
+
+    list_display = ["name", "user", "shown_hint", "created_at", "used_at", "revoked_at"]
+    list_filter = [("revoked_at", admin.EmptyFieldListFilter)]
+    list_select_related = ["user"]
+    search_fields = ["name", "user__username"]
+    autocomplete_fields = ["user"]
+    ordering = ["-pk"]
+    actions = ["revoke"]
+    fields = ["user", "name"]
+
+    @admin.display(description=_("last characters"))
+    def shown_hint(self, token: ApiToken) -> str:
+        return f"…{token.hint}"
+
+    def has_change_permission(self, request: HttpRequest, obj: ApiToken | None = None) -> bool:
+        return False
+
+    def has_revoke_permission(self, request: HttpRequest) -> bool:
+        return super().has_change_permission(request)
+
+    def get_fields(self, request: HttpRequest, obj: ApiToken | None = None) -> list[str]:
+        return ["user", "name", "shown_hint", "created_at", "used_at", "revoked_at"] if obj else ["user", "name"]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: ApiToken | None = None) -> list[str]:
+        return self.get_fields(request, obj) if obj else []
+
+    def save_model(self, request: HttpRequest, obj: ApiToken, form: forms.ModelForm, change: bool) -> None:
+        request.issued_token = tokens.issue(obj)
+
+    def response_add(self, request: HttpRequest, obj: ApiToken, post_url_continue: str | None = None) -> HttpResponse:
+        """Show the token here and now: a redirect would have to put it into a cookie."""
+        context = self.admin_site.each_context(request) | {
+            "title": _("The new token"),
+            "opts": self.opts,
+            "token": request.issued_token,
+            "row": obj,
+        }
+        response = TemplateResponse(request, "admin/teams/apitoken/issued.html", context)
+        response["Cache-Control"] = "no-store"
+        return response
+
+    @admin.action(description=_("Revoke selected tokens"), permissions=["revoke"])
+    def revoke(self, request: HttpRequest, queryset: QuerySet[ApiToken]) -> None:
+        for token in queryset.filter(revoked_at=None):
+            self.log_change(request, token, str(_("Revoked.")))
+        count = tokens.revoke(queryset)
+        words = ngettext("%(count)d token is revoked.", "%(count)d tokens are revoked.", count) % {"count": count}
+        messages.success(request, words)

@@ -1,0 +1,210 @@
+"""What the loop gets: the model, the agent's own tools, and the policy as it is now."""
+
+import json
+from pathlib import Path
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from agentweb.engine.enums import ErrorKind, Risk
+from agentweb.engine.messages import ToolCall
+from agentweb.engine.ports import Allow, Ask, Deny, ModelError, ModelRequest
+from agentweb.llm.native import OpenAIModel
+from agentweb.llm.scripted.model import ScriptedModel
+from agentweb.registry import catalog, services, snapshots
+from agentweb.registry.models import ChatModel, Policy, PolicyRule, Tool
+from agentweb.registry.ports import AgentTools, LivePolicy, current_rules, model_for
+
+
+def snapshot_of(agent) -> dict:
+    return json.loads(snapshots.build(agent).text)
+
+
+def tools_of(agent) -> AgentTools:
+    return AgentTools(snapshot_of(agent), workspace=Path("/nowhere"), cancelled=lambda: False)
+
+
+async def at_once(work):
+    return work()
+
+
+def judge(*names: str) -> tuple:
+    """The verdicts on calls of these tools."""
+    calls = tuple((ToolCall(f"c{n}", name, {}), catalog.tools()[name].spec) for n, name in enumerate(names))
+    coroutine = LivePolicy(at_once).judge(calls)
+    try:
+        coroutine.send(None)
+    except StopIteration as done:
+        return done.value
+    raise AssertionError("judging waited for something")
+
+
+# --- tools ----------------------------------------------------------------------------------------------------------
+
+
+def test_an_agent_finds_its_own_tools_and_no_other(cast):
+    assistant, builder = tools_of(cast.agent), tools_of(cast.builder)
+    assert sorted(spec.name for spec in assistant.specs) == ["calculator", "current_time", "weather"]
+    assert assistant.find("write_file") is None
+    assert builder.find("write_file").spec.name == "write_file"
+    assert assistant.find("no_such_tool") is None
+
+
+def test_what_is_given_to_one_agent_later_reaches_neither_a_live_run_nor_another_agent(cast):
+    live = tools_of(cast.agent)
+    cast.agent.tools.add(Tool.objects.get(name="read_file"))
+    assert live.find("read_file") is None
+    assert tools_of(cast.agent).find("read_file") is not None
+    cast.agent.tools.remove(Tool.objects.get(name="weather"))
+    assert tools_of(cast.builder).find("weather") is not None
+
+
+def test_the_time_out_is_that_of_the_row_and_stays_with_the_agent_that_was_asked(cast):
+    Tool.objects.filter(name="weather").update(timeout_s=7)
+    tools = tools_of(cast.agent)
+    assert tools.find("weather").spec.timeout_s == 7
+    assert {spec.name: spec.timeout_s for spec in tools.specs}["weather"] == 7
+    assert catalog.tools()["weather"].spec.timeout_s != 7
+
+
+def test_a_tool_that_left_the_code_is_not_found(cast):
+    snapshot = snapshot_of(cast.agent)
+    snapshot["tools"][0]["name"] = "gone"
+    tools = AgentTools(snapshot, workspace=Path("/nowhere"), cancelled=lambda: False)
+    assert tools.find("gone") is None
+
+
+def test_the_context_of_a_call_names_its_folder_and_passes_the_cancel_on(cast):
+    asked = []
+    tools = AgentTools(snapshot_of(cast.agent), workspace=Path("/files"), cancelled=lambda: bool(asked))
+    context = tools.context("call-1")
+    assert (context.call, context.workspace, context.cancelled()) == ("call-1", Path("/files"), False)
+    asked.append("now")
+    assert context.cancelled()
+    assert context.now().tzinfo is not None
+
+
+# --- policy ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_default_policy_lets_low_run_and_asks_about_the_rest(cast):
+    Tool.objects.filter(name="write_file").update(risk="medium")
+    Tool.objects.filter(name="delete_file").update(risk="high")
+    clock, write, delete = judge("current_time", "write_file", "delete_file")
+    assert clock == Allow("default v1: * at low risk → allow")
+    assert write == Ask("default v1: * at medium risk → ask", Risk.MEDIUM)
+    assert delete == Ask("default v1: * at high risk → ask", Risk.HIGH, requires_comment=True)
+
+
+def test_a_risk_level_counts_from_the_next_judgement_on(cast):
+    assert isinstance(judge("weather")[0], Allow)
+    Tool.objects.filter(name="weather").update(risk="medium")
+    assert judge("weather")[0] == Ask("default v1: * at medium risk → ask", Risk.MEDIUM)
+
+
+def test_a_tool_that_is_switched_off_or_has_no_row_is_denied(cast):
+    Tool.objects.filter(name="weather").update(enabled=False)
+    Tool.objects.filter(name="calculator").delete()
+    for verdict in judge("weather", "calculator"):
+        assert verdict == Deny("tool switched off", "an admin has switched this tool off")
+
+
+def test_the_rules_of_a_policy_that_is_switched_off_do_not_count(cast):
+    strict = Policy.objects.create(name="strict")
+    PolicyRule.objects.create(policy=strict, tool="weather", verdict="deny", reason="no weather today")
+    assert judge("weather") == (Deny("strict v1: weather → deny", "no weather today"),)
+    Policy.objects.filter(name="strict").update(enabled=False)
+    assert isinstance(judge("weather")[0], Allow)
+
+
+def test_without_any_policy_everything_is_asked(cast):
+    Policy.objects.all().delete()
+    assert all(isinstance(verdict, Ask) for verdict in judge("weather", "delete_file"))
+
+
+def test_judging_many_calls_takes_as_many_queries_as_judging_one(cast):
+    names = sorted(catalog.tools())
+    with CaptureQueriesContext(
+        connection,
+    ) as one:
+        judge(names[0])
+    with CaptureQueriesContext(connection) as many:
+        judge(*names, *names)
+    assert len(one) == len(many) == 2
+
+
+def test_a_changed_policy_has_a_new_version_which_every_rule_names(cast):
+    policy = Policy.objects.get()
+    assert services.policy_changed(policy=policy) == 2
+    assert all(rule.name.startswith("default v2: ") for rule in current_rules())
+
+
+# --- models ---------------------------------------------------------------------------------------------------------
+
+
+def endpoint(**fields) -> ChatModel:
+    given = {"name": "paid", "base_url": "https://models.example/v1", "model_name": "big", **fields}
+    model = ChatModel(**given)
+    services.give_key(model=model, key="sk-1234567890abcdef")
+    model.save()
+    return model
+
+
+def with_endpoint(cast, **fields) -> dict:
+    cast.agent.model = endpoint(**fields)
+    cast.agent.save()
+    return snapshot_of(cast.agent)
+
+
+def why_unusable(snapshot) -> ModelError:
+    """The error that calling the model ends with."""
+    model = model_for(snapshot, new_id=lambda: "id")
+    stream = model.prepare(ModelRequest("m", "", ())).stream()
+    with pytest.raises(ModelError) as caught:
+        stream.__anext__().send(None)
+    return caught.value
+
+
+def test_the_scripted_model_needs_no_row(cast):
+    snapshot = snapshot_of(cast.agent)
+    ChatModel.objects.all().delete()
+    assert isinstance(model_for(snapshot, new_id=lambda: "id"), ScriptedModel)
+
+
+def test_an_endpoint_gets_the_key_and_the_headers_of_its_row(cast):
+    model = model_for(with_endpoint(cast, headers={"X-Team": "blue"}), new_id=lambda: "id")
+    assert isinstance(model, OpenAIModel)
+    assert (model.config.api_key, model.config.headers) == ("sk-1234567890abcdef", {"X-Team": "blue"})
+    assert "sk-1234567890abcdef" not in repr(model.config)
+
+
+def test_a_key_that_cannot_be_read_ends_the_run_with_a_sentence(cast, settings):
+    snapshot = with_endpoint(cast)
+    settings.SECRET_KEY = "another secret key, and the old one is lost"
+    error = why_unusable(snapshot)
+    assert error.kind is ErrorKind.AUTH
+    assert not error.retryable
+    assert "paid cannot be used: A stored key cannot be read" in error.message
+
+
+def test_headers_that_cannot_be_sent_end_the_run_with_a_sentence(cast):
+    snapshot = with_endpoint(cast)
+    ChatModel.objects.filter(name="paid").update(headers={"X-Team": 5})
+    assert "X-Team" in why_unusable(snapshot).message
+
+
+@pytest.mark.parametrize(
+    "moved", ["https://other.example/v1", "http://models.example/v1", "https://models.example:8/v1"]
+)
+def test_a_key_is_never_sent_to_the_server_that_its_model_was_moved_away_from(cast, moved):
+    snapshot = with_endpoint(cast)
+    ChatModel.objects.filter(name="paid").update(base_url=moved)
+    assert "moved to another endpoint" in why_unusable(snapshot).message
+
+
+def test_a_deleted_model_ends_the_run_with_a_sentence(cast):
+    snapshot = with_endpoint(cast)
+    type(cast.agent).objects.update(model=None)
+    ChatModel.objects.filter(name="paid").delete()
+    assert "was deleted" in why_unusable(snapshot).message
