@@ -15,7 +15,7 @@ from agentweb.engine.executing import Report, execute
 from agentweb.engine.judging import Asked, Candidate, Cleared, Held, Ruling, Settled, rule
 from agentweb.engine.messages import Json
 from agentweb.engine.ports import Preview, ToolError
-from agentweb.engine.racing import Feed, end, unless_cancelled
+from agentweb.engine.racing import Feed, unless_cancelled
 from agentweb.engine.work import Work
 
 logger = logging.getLogger(__name__)
@@ -68,25 +68,24 @@ def _events(ruling: Ruling, requests: Mapping[str, ApprovalRequested], *, starte
             return (*candidate.events, ruling.start) if started else candidate.events
 
 
-async def _round(work: Work, candidates: Iterable[Candidate]) -> AsyncGenerator[Step, None]:
+async def _round(work: Work, candidates: list[Candidate]) -> AsyncGenerator[Step, None]:
     """Run calls side by side. All but the last results are recorded as they come; the last go with what follows."""
-    async with Feed[Report](work.setup.controls) as feed:
-        tasks = [asyncio.create_task(execute(work.setup, one, feed.put)) for one in candidates]
-        running = len(tasks)
-        try:
-            while running and not work.cancelled:
-                for report in await feed.take():
-                    if isinstance(report, ToolProgressed):
-                        yield report
-                    else:
-                        work.add(report)
-                        running -= 1
-                if running and work.pending:
-                    yield work.take()
-        finally:
-            await end(*tasks)
-        # Cancelled: what ended in the meantime keeps its real result, the rest is closed with the run.
-        work.add(*(report for report in feed.rest() if not isinstance(report, ToolProgressed)))
+    feed = Feed[Report](work.setup.controls)
+    async with feed:
+        for one in candidates:
+            feed.start(execute(work.setup, one, feed.put))
+        running = len(candidates)
+        while running and not work.cancelled:
+            for report in await feed.take():
+                if isinstance(report, ToolProgressed):
+                    yield report
+                else:
+                    work.add(report)
+                    running -= 1
+            if running and work.pending:
+                yield work.take()
+    # Cancelled: what ended in the meantime keeps its real result, the rest is closed with the run.
+    work.add(*(report for report in feed.rest() if not isinstance(report, ToolProgressed)))
 
 
 async def _requests(work: Work, asked: list[Asked]) -> dict[str, ApprovalRequested]:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Coroutine
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
@@ -13,46 +13,53 @@ GRACE_S = 0.5  # how long something that was told to end may take over it
 
 
 class Feed(Generic[T]):
-    """What tasks put in, taken out in that order by one reader, who is also woken when the run is cancelled.
+    """What its tasks put in, taken out in that order by one reader, who is also woken when the run is cancelled.
 
-    One watching task serves the whole feed, so an item costs no task of its own."""
+    One watching task serves the whole feed, so an item costs no task of its own. Leaving the feed ends its tasks."""
 
     def __init__(self, controls: Controls) -> None:
         self._controls = controls
         self._items: deque[T] = deque()
         self._ready = asyncio.Event()
+        self._tasks: list[asyncio.Future[None]] = []
 
     async def __aenter__(self) -> "Feed[T]":
-        self._watch = asyncio.create_task(self._wait_cancelled())
+        self.start(self._controls.wait_cancelled())
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        await end(self._watch)
+        await end(*self._tasks)
+
+    def start(self, work: Coroutine[Any, Any, None]) -> "asyncio.Future[None]":
+        """Run something that puts items in. Its error, if it has one, comes out of ``take``."""
+        task = asyncio.create_task(work)
+        task.add_done_callback(lambda _: self._ready.set())
+        self._tasks.append(task)
+        return task
 
     def put(self, item: T) -> None:
         self._items.append(item)
         self._ready.set()
 
     async def take(self) -> list[T]:
-        """All that is there, as soon as there is something; perhaps nothing when the run is cancelled."""
+        """All that is there, once there is something; perhaps nothing when a task ended or the run is cancelled."""
         await self._ready.wait()
         self._ready.clear()
-        if self._watch.done():
-            self._watch.result()
-        return self.rest()
+        ended = [task for task in self._tasks if task.done() and not task.cancelled()]
+        if self._items:
+            if ended:
+                self._ready.set()  # come back for the errors that they may have ended with
+            return self.rest()
+        for task in ended:
+            task.result()
+        return []
 
     def rest(self) -> list[T]:
         items = list(self._items)
         self._items.clear()
         return items
-
-    async def _wait_cancelled(self) -> None:
-        try:
-            await self._controls.wait_cancelled()
-        finally:
-            self._ready.set()
 
 
 async def unless_cancelled(controls: Controls, awaitable: Awaitable[T]) -> T | None:

@@ -19,7 +19,7 @@ from agentweb.engine.events import (
 )
 from agentweb.engine.messages import AssistantMessage
 from agentweb.engine.ports import ModelDelta, ModelError, ModelReply, ModelRequest, PreparedCall
-from agentweb.engine.racing import GRACE_S, Feed, close, end, unless_cancelled
+from agentweb.engine.racing import GRACE_S, Feed, close, unless_cancelled
 from agentweb.engine.usage import Limits, Usage
 from agentweb.engine.work import Work
 
@@ -173,47 +173,32 @@ class _Refused:
         yield  # makes this a generator
 
 
-@dataclass(frozen=True, slots=True)
-class _Over:
-    """The stream has ended, perhaps with an error."""
-
-    error: Exception | None = None
-
-
 async def _stream(work: Work, prepared: PreparedCall) -> AsyncGenerator[ModelDelta | ModelReply, None]:
     """The model's items until its reply; fewer when the run is cancelled, which is looked at before each of them."""
-    async with Feed[ModelDelta | ModelReply | _Over](work.setup.controls) as feed:
-        pump = asyncio.create_task(_pump(prepared, feed))
-        try:
-            while not work.cancelled:
-                for item in await feed.take():
-                    if work.cancelled:
-                        return
-                    if isinstance(item, _Over):
-                        if item.error is not None:
-                            raise item.error
-                        return
-                    if isinstance(item, ModelReply):
-                        await asyncio.wait({pump}, timeout=GRACE_S)  # a connection that ends well can be used again
-                        yield item
-                        return
+    async with Feed[ModelDelta | ModelReply | None](work.setup.controls) as feed:
+        pump = feed.start(_pump(prepared, feed))
+        while not work.cancelled:
+            for item in await feed.take():
+                if work.cancelled or item is None:
+                    return
+                if isinstance(item, ModelReply):
+                    await asyncio.wait({pump}, timeout=GRACE_S)  # a connection that ends well can be used again
                     yield item
-        finally:
-            await end(pump)
+                    return
+                yield item
 
 
-async def _pump(prepared: PreparedCall, feed: Feed[ModelDelta | ModelReply | _Over]) -> None:
+async def _pump(prepared: PreparedCall, feed: Feed[ModelDelta | ModelReply | None]) -> None:
+    """Hand on what the model sends, then None. It runs in a task of its own, so that a cancel can break it off."""
+    stream = prepared.stream()
     try:
-        stream = prepared.stream()
-        try:
-            async for item in stream:
-                feed.put(item)
-        finally:
-            await close(stream)
-    except asyncio.CancelledError:
-        feed.put(_Over(ModelError(ErrorKind.STREAM_INTERRUPTED, sentences.STREAM_ENDED, retryable=True)))
-        raise
-    except Exception as error:
-        feed.put(_Over(error))
-    else:
-        feed.put(_Over())
+        async for item in stream:
+            feed.put(item)
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        raise ModelError(ErrorKind.STREAM_INTERRUPTED, sentences.STREAM_ENDED, retryable=True) from error
+    finally:
+        await close(stream)
+    feed.put(None)

@@ -329,3 +329,17 @@ async def test_a_closed_generator_ends_the_tools_that_run() -> None:
     await shell.crash(lambda step: isinstance(step, ToolProgressed))
 
     assert used.stopped == 1
+
+
+async def test_an_error_of_our_own_while_tools_run_comes_out_and_does_not_hang() -> None:
+    shell = Shell(Says("", (call("a"),)), tools=(tool("write"),))
+
+    def broken() -> float:
+        raise RuntimeError("no clock")
+
+    def break_clock(step: object) -> None:
+        if has(ToolStarted)(step):  # type: ignore[arg-type]
+            object.__setattr__(shell.setup, "clock", broken)
+
+    with pytest.raises(RuntimeError, match="no clock"):
+        await asyncio.wait_for(shell.go(break_clock), 2)
