@@ -5,6 +5,9 @@ from decimal import Decimal
 import pytest
 
 from agentweb.llm.config import ConfigError, ModelConfig, SendThinking
+from agentweb.llm.factory import make_model
+from agentweb.llm.native import OpenAIModel
+from agentweb.llm.scripted.model import ScriptedModel
 from agentweb.llm.usage import Prices, estimated, reported
 
 SNAPSHOT = {
@@ -86,3 +89,9 @@ def test_an_estimate_counts_bytes_not_characters():
     assert estimated(0, "你好", "", "", Prices()).output_tokens == 2
     both = estimated(0, "x" * 35, "y" * 70, "z" * 35, Prices())
     assert (both.output_tokens, both.thinking_tokens) == (40, 20)
+
+
+@pytest.mark.parametrize(("kind", "made"), [("scripted", ScriptedModel), ("openai", OpenAIModel), ("", OpenAIModel)])
+def test_a_snapshot_names_the_kind_of_model(kind, made):
+    model = make_model({**SNAPSHOT, "kind": kind}, api_key="secret-key")
+    assert isinstance(model, made) and model.name == "default"

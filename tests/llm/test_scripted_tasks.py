@@ -4,13 +4,13 @@ import re
 
 import pytest
 
-from agentweb.engine.enums import Purpose
-from agentweb.engine.messages import UserMessage
+from agentweb.engine.enums import Purpose, ResultKind
+from agentweb.engine.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
+from agentweb.llm.scripted import everyday, files, projects, snake, talk
+from agentweb.llm.scripted.brain import find_task
 from agentweb.llm.scripted.model import ScriptedModel
 from tests.llm.acting import BEIJING, SHENZHEN, Desk, play
 from tests.llm.asking import ask, request
-
-FILE_TOOLS = ("list_files", "read_file", "write_file", "edit_file", "delete_file")
 
 
 @pytest.mark.parametrize(
@@ -265,3 +265,68 @@ async def test_the_same_conversation_gives_the_same_bytes():
     one, other = [await ask(ScriptedModel(delay_s=0, new_id=iter("abcdef").__next__), asked) for _ in range(2)]
     assert one.reply == other.reply
     assert ScriptedModel().prepare(asked).digest == ScriptedModel().prepare(asked).digest
+
+
+@pytest.mark.parametrize(
+    ("task", "questions"),
+    [
+        (
+            everyday.tell_date,
+            ["What's today's date?", "Could you tell me what day we have today?", "今天是几月几号", "今天什么日子"],
+        ),
+        (
+            everyday.compare_weather,
+            [
+                "Where is it better to go hiking today, Beijing or Shenzhen?",
+                "Is it going to rain in London?",
+                "我想今天去户外走走，北京和深圳哪里合适",
+                "周末爬山去北京还是深圳",
+            ],
+        ),
+        (
+            everyday.calculate,
+            ["What's 3.5 + 4?", "2 to the power of 10 is how much?", "7 x 8", "请计算 15 除以 3", "1+1=?"],
+        ),
+        (snake.make_snake, ["Create a Snake game with HTML, CSS and JavaScript", "帮我做一个贪吃蛇小游戏"]),
+        (
+            projects.remove_unused,
+            [
+                "Which requirements in this project are never imported? Drop them.",
+                "Remove packages we don't use",
+                "check whether there are dependencies nobody uses",
+                "看看哪些依赖没有被用到，删掉它们",
+                "清理一下多余的库",
+            ],
+        ),
+        (
+            projects.make_strict,
+            ["Turn on strict mode in tsconfig.json", "Tighten my TypeScript settings", "启用 TypeScript 严格模式"],
+        ),
+        (
+            files.show_failure,
+            ["What happens when a tool fails?", "Please read a file that does not exist", "工具出错会怎样？"],
+        ),
+        (talk.write_long, ["Tell me a long story", "Write 1500 words about habits", "给我写一篇很长的文章"]),
+        (files.delete_files, ["Remove all files", "请把所有文件删了"]),
+        (None, ["What can you do?", "Who won the cup in 2020-2021?", "谢谢", "Is the earth flat?"]),
+    ],
+)
+def test_other_words_mean_the_same_task(task, questions):
+    assert {question: find_task(question) for question in questions} == dict.fromkeys(questions, task)
+
+
+async def test_after_a_cancelled_run_a_new_question_is_a_new_one():
+    desk = Desk()
+    cancelled = [
+        UserMessage("u1", "Make a snake game", "Ann"),
+        AssistantMessage("a1", "", "", (ToolCall("c1", "write_file", {"path": "snake.html"}),)),
+        ToolResult("c1", "Cancelled by the user before it finished; it did not run.", ResultKind.CANCELLED),
+    ]
+    told = await play("hello", desk, before=cancelled)
+    assert "not an AI" in told.answer and told.names == []
+
+
+async def test_it_understands_questions_when_several_people_speak():
+    before = [UserMessage("u1", "hello", "Ben"), AssistantMessage("a1", "Hello.")]
+    told = await play("What is 12*7?", Desk(), before=before)
+    assert told.answer == "`12*7` = **84**"

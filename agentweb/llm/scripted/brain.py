@@ -30,33 +30,42 @@ def _has(*patterns: str) -> re.Pattern[str]:
 _TASKS: tuple[tuple[re.Pattern[str], Task], ...] = (
     (_has(r"snake|贪吃蛇|贪食蛇|蛇.{0,4}游戏"), snake.make_snake),
     (
-        _has(r"malformed|broken (arguments|json)|invalid (arguments|json)|参数(损坏|错误|有误)|(损坏|错误|坏)的?参数"),
+        _has(
+            r"malformed|(broken|invalid|bad) (arguments|json)|参数.{0,3}(损坏|错误|有误)|(损坏|错误|坏)的?(工具)?参数"
+        ),
         files.show_malformed,
     ),
     (
         _has(
-            r"unused|not (used|needed)|unneeded|superfluous|dead|clean ?up|没(有)?用|未使用|不用|多余|无用|用不到|清理",
-            r"dependenc|package|requirement|librar|依赖|包|库",
+            r"unused|(not|never|n't|nobody|no one|nothing) (being |actually )?(use|need|import)|no longer|unneeded"
+            r"|unnecessary|redundant|superfluous|dead|clean ?up"
+            r"|没有?(人|被)?(用|使用|导入)|未(被)?使用|不用|多余|无用|用不到|清理",
+            r"dependenc|package|requirement|librar|module|依赖|包|库",
         ),
         projects.remove_unused,
     ),
-    (_has(r"typescript|tsconfig|\bts\b", r"strict|严格"), projects.make_strict),
+    (
+        _has(r"typescript|tsconfig|\bts\b", r"strict|harden|tighten|stronger|safer|严格|收紧|更严"),
+        projects.make_strict,
+    ),
     (
         _has(
-            r"fail|error|broken|does not work|go(es)? wrong|missing file|失败|出错|报错|错误",
-            r"tool|call|file|read|工具|调用|文件",
+            r"fail|error|broken|does not work|go(es)? wrong|missing file|(does ?n[o']t|not) exist"
+            r"|失败|出错|报错|错误|不存在",
+            r"tool|call|file|read|工具|调用|文件|读取",
+            r"show|demo|example|happen|try|let|see|read|演示|展示|示范|会怎|怎么样|试|看|例子|读取|如何",
         ),
         files.show_failure,
     ),
     (_has(r"weather|forecast|temperature|outdoors?\b|rain|sunny|天气|气温|户外|下雨|温度"), everyday.compare_weather),
     (
         _has(
-            r"\blong(er)?\b|lengthy|detailed|\b\d{3,} words|长篇|长文|很长|长一点|详细",
+            r"\blong(er)?\b|lengthy|detailed|\b\d{3,} words|长篇|长文|很长|长一点|长长|详细|\d{3,}.?字",
             r"text|answer|essay|article|story|document|write|文|篇|写|回答|故事",
         ),
         talk.write_long,
     ),
-    (_has(r"\b(delete|erase|remove|wipe|clear)\b|删除|删掉|清空|移除"), files.delete_files),
+    (_has(r"\b(delete|erase|remove|wipe|clear|get rid)\b|删|清空|移除"), files.delete_files),
     (
         _has(
             r"\b(write|create|save|make|put)\b|写|新建|创建|保存", r"\bfiles?\b|\bnote\b|\w\.\w{2,4}\b|文件|便条|笔记"
@@ -64,41 +73,48 @@ _TASKS: tuple[tuple[re.Pattern[str], Task], ...] = (
         files.write_note,
     ),
     (_has(r"\b(list|which|what|show)\b|列出|有哪些|有什么|查看", r"\bfiles\b|workspace|文件|工作区"), files.show_files),
-    (_has(r"\b(read|show|open|print|display)\b|读取|打开|显示|看看", r"\w\.\w{1,5}\b"), files.show_file),
+    (_has(r"\b(read|show|open|print|display)\b|读取|打开|显示|看看", r"\w\.[a-z]\w{0,4}\b"), files.show_file),
     (
         _has(
-            r"\bdate\b|\bwhat day\b|\bwhich day\b|day (of the week )?(is|are)|\bday\b.{0,20}\btoday\b"
+            r"\bdate\b|\b(what|which) day\b|day (of the week )?(is|are)|\bday\b.{0,20}\btoday\b"
             r"|what time|current time|time is it"
-            r"|几号|几月|日期|星期几|周几|礼拜几|几点|现在.{0,3}时间|今天是什么日子|哪一天"
+            r"|几号|几月|日期|星期几|周几|礼拜几|几点|现在.{0,3}时间|什么日子|哪一?天"
         ),
         everyday.tell_date,
     ),
-    (_has(r"calculat|comput|how much is|what('s| is)|sum of|work out|equals?|计算|等于|算|多少"), everyday.calculate),
 )
+_ASKS_FOR_SUM = _has(r"calculat|comput|how much|what|sum of|work out|equal|计算|等于|算|多少|是几|得几|=\s*[?？]?\s*$")
+_BARE_SUM = re.compile(r"[\s\d.,()+*/×÷^%=?？xX-]+")
 _GO_ON = re.compile(
-    r"\s*(please\s+)?(continue|go on|carry on|keep going|proceed|继续|接着|请继续|go ahead).{0,40}$", re.IGNORECASE
+    r"(?:[^:\n]{1,60}:)?\s*(please\s+)?(continue|go on|carry on|keep going|proceed|go ahead|继续|接着|请继续).{0,40}$",
+    re.IGNORECASE,
 )
 
 
 def respond(body: Mapping[str, Json]) -> Turn:
     """The turn for a request body."""
-    messages = body.get("messages") or []
-    tools = tool_names(body) if body.get("tool_choice") != "none" else frozenset()
-    scene, task = _read(messages, tool_names(body))
-    if asks_to_wrap_up(body) or (body.get("tool_choice") == "none" and body.get("tools")):
-        return wrap_up(replace(scene, wrap_up=True), task)
-    turn = task(replace(scene, tools=tools))
+    tools = tool_names(body)
+    scene, task = _read(body.get("messages") or [], tools)
+    forbidden = body.get("tool_choice") == "none"
+    if asks_to_wrap_up(body) or (forbidden and tools):
+        return wrap_up(scene, task)
+    turn = task(scene)
     return turn if turn.calls else replace(turn, text=with_notes(scene, turn.text))
 
 
 def find_task(question: str) -> Task | None:
-    """The task that fits; sums are only such when there is something to work out."""
+    """The task that fits; a sum is only one when there is something to work out."""
     for pattern, task in _TASKS:
-        if pattern.match(question) and (task is not everyday.calculate or everyday.find_sum(question)):
+        if pattern.match(question):
             return task
-    return (
-        everyday.calculate if re.fullmatch(r"[\s\d.()+*/×÷^=?-]+", question) and everyday.find_sum(question) else None
-    )
+    if _two_cities(question):
+        return everyday.compare_weather
+    sum_asked = _ASKS_FOR_SUM.match(question) or _BARE_SUM.fullmatch(question)
+    return everyday.calculate if sum_asked and everyday.find_sum(question) else None
+
+
+def _two_cities(question: str) -> bool:
+    return len(everyday.named_cities(question)) > 1
 
 
 def _read(messages: list[Mapping[str, Json]], tools: frozenset[str]) -> tuple[Scene, Task]:

@@ -84,7 +84,7 @@ def calculate(scene: Scene) -> Turn:
         return refused
     last = results[-1]
     value = first_line(last.content)
-    return Turn(text=value if "=" in value else f"{last.arguments.get('expression', '')} = **{value}**")
+    return Turn(text=value if "=" in value else f"`{last.arguments.get('expression', '')}` = **{value}**")
 
 
 # --- weather ------------------------------------------------------------------------------------------------------
@@ -116,6 +116,7 @@ _CITIES = {
     "Rome": "罗马",
     "Madrid": "马德里",
 }
+_SAMPLE_CITIES = ["Beijing", "Shenzhen"]
 _CHINESE_CONDITIONS = {
     "thunder shower": "雷阵雨",
     "thunderstorm": "雷暴",
@@ -167,16 +168,11 @@ class _Report:
         return scene.say(self.city, _CITIES.get(self.city, self.city))
 
 
-def find_cities(question: str) -> list[str]:
-    """The cities that a question names, in its order; the two sample cities when it names none."""
+def named_cities(question: str) -> list[str]:
+    """The cities that a question names, in its order."""
     lowered = question.lower()
-    places = {
-        city: [at for at in (lowered.find(city.lower()), question.find(zh)) if at >= 0] for city, zh in _CITIES.items()
-    }
-    return sorted((city for city in places if places[city]), key=lambda city: min(places[city])) or [
-        "Beijing",
-        "Shenzhen",
-    ]
+    places = {city: max(lowered.find(city.lower()), question.find(chinese)) for city, chinese in _CITIES.items()}
+    return sorted((city for city, at in places.items() if at >= 0), key=lambda city: places[city])
 
 
 def compare_weather(scene: Scene) -> Turn:
@@ -190,7 +186,7 @@ def compare_weather(scene: Scene) -> Turn:
         )
     results = scene.seen("weather")
     if not results:
-        cities = find_cities(scene.question)
+        cities = named_cities(scene.question) or _SAMPLE_CITIES
         return Turn(
             thinking=scene.say(
                 f"I need the weather of {' and '.join(cities)}. No call needs another, so I ask at once.",

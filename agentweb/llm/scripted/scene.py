@@ -12,6 +12,7 @@ from enum import Enum, auto
 from agentweb.engine.messages import Json
 from agentweb.llm.request import WRAP_UP_INSTRUCTION
 
+_BROKEN_OFF = re.compile(r"Cancelled|(Not run: t|T)he run ")  # how the results of an ended run begin
 _CHINESE = re.compile(r"[\u3400-\u9fff]")
 _CHANGED = re.compile(r"\(Run with arguments changed by (?P<by>.*?): (?P<arguments>\{.*\})\)\n", re.DOTALL)
 _ANSWERED = re.compile(r"Answered by (?P<by>.*?) in place of the tool: ", re.DOTALL)
@@ -53,7 +54,6 @@ class Scene:
     notes: tuple[str, ...]  # what people wrote while the question was worked on
     results: tuple[Seen, ...]  # since the question, in order
     tools: frozenset[str]
-    wrap_up: bool = False
 
     @property
     def chinese(self) -> bool:
@@ -83,16 +83,20 @@ class Asked:
 
 
 def read_questions(messages: Sequence[Mapping[str, Json]]) -> tuple[list[Asked], list[Asked]]:
-    """(user messages since the last answer, those before it), in order, without the wrap-up instruction."""
-    answered_at = max(
-        (at for at, m in enumerate(messages) if m.get("role") == "assistant" and not m.get("tool_calls")), default=-1
-    )
+    """(user messages since the last answer or broken-off run, those before), without the wrap-up instruction."""
+    ended_at = max((at for at, message in enumerate(messages) if _ends_work(message)), default=-1)
     asked = [
         Asked(at, text)
-        for at, m in enumerate(messages)
-        if m.get("role") == "user" and (text := _text(m).removesuffix(WRAP_UP_INSTRUCTION).strip())
+        for at, message in enumerate(messages)
+        if message.get("role") == "user" and (text := _text(message).removesuffix(WRAP_UP_INSTRUCTION).strip())
     ]
-    return [one for one in asked if one.position > answered_at], [one for one in asked if one.position < answered_at]
+    return [one for one in asked if one.position > ended_at], [one for one in asked if one.position < ended_at]
+
+
+def _ends_work(message: Mapping[str, Json]) -> bool:
+    if message.get("role") == "tool":
+        return _BROKEN_OFF.match(_text(message)) is not None
+    return message.get("role") == "assistant" and not message.get("tool_calls")
 
 
 def asks_to_wrap_up(body: Mapping[str, Json]) -> bool:

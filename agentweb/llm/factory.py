@@ -1,0 +1,24 @@
+"""From the snapshot that a run keeps of its model to the model itself."""
+
+from collections.abc import Callable, Mapping
+
+from agentweb.engine.messages import Json
+from agentweb.llm.config import ModelConfig
+from agentweb.llm.native import OpenAIModel, new_call_id
+from agentweb.llm.scripted.model import DEFAULT_DELAY_S, ScriptedModel
+
+SCRIPTED_KIND = "scripted"
+
+
+def make_model(
+    snapshot: Mapping[str, Json],
+    *,
+    api_key: str = "",
+    new_id: Callable[[], str] = new_call_id,
+    scripted_delay_s: float = DEFAULT_DELAY_S,
+) -> OpenAIModel | ScriptedModel:
+    """``kind`` scripted in the snapshot means the scripted model; anything else an endpoint. Raises ConfigError."""
+    config = ModelConfig.from_snapshot(snapshot, api_key=api_key)
+    if snapshot.get("kind") == SCRIPTED_KIND:
+        return ScriptedModel(config.name, delay_s=scripted_delay_s, new_id=new_id)
+    return OpenAIModel(config, new_id)
