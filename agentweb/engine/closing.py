@@ -83,7 +83,7 @@ def decided(entry: CallEntry) -> tuple[ApprovalDecided, ...]:
                 response=decision.response,
             ),
         )
-    if decision is None and entry.expired:
+    if decision is None and entry.expired and not entry.taken:
         return (ApprovalDecided(entry.approval, entry.call.id, ApprovalStatus.EXPIRED),)
     return ()
 

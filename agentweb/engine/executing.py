@@ -8,7 +8,7 @@ from typing import assert_never
 
 from agentweb.engine import sentences
 from agentweb.engine.digest import canonical
-from agentweb.engine.enums import DecisionKind, ResultKind
+from agentweb.engine.enums import ResultKind
 from agentweb.engine.events import ToolFinished, ToolProgressed, ToolSuspended
 from agentweb.engine.judging import Candidate
 from agentweb.engine.messages import ToolResult
@@ -78,8 +78,8 @@ def _crashed(candidate: Candidate, error: BaseException) -> ToolResult:
 
 
 def _told(candidate: Candidate, result: ToolResult) -> ToolResult:
-    """The model learns that a person changed its arguments: it would misread the result otherwise."""
-    decision = candidate.decision
-    if decision is None or decision.kind is not DecisionKind.MODIFY:
+    """The model learns when a person changed its arguments: it would misread the result otherwise."""
+    if candidate.arguments == candidate.entry.call.arguments:
         return result
-    return replace(result, content=sentences.modified(decision.by, canonical(candidate.arguments), result.content))
+    by = candidate.decision.by if candidate.decision is not None else ""
+    return replace(result, content=sentences.modified(by, canonical(candidate.arguments), result.content))

@@ -133,9 +133,7 @@ def _examined(work: Work, entry: CallEntry, tool: Tool | None, decision: Decisio
     if tool is None:
         names = (spec.name for spec in work.setup.tools.specs)
         return _settled(entry, ResultKind.UNKNOWN_TOOL, sentences.unknown_tool(call.name, names))
-    arguments = entry.runs_with or {}
-    if decision is not None and decision.arguments is not None:
-        arguments = decision.arguments
+    arguments = _final(entry, decision)
     try:
         problems = tool.problems(arguments)
     except Exception as error:  # the tool's own code must not end the run
@@ -145,6 +143,12 @@ def _examined(work: Work, entry: CallEntry, tool: Tool | None, decision: Decisio
         by = decision.by if decision is not None and decision.kind is DecisionKind.MODIFY else ""
         return _settled(entry, ResultKind.INVALID_ARGUMENTS, sentences.wrong_arguments(problems, by))
     return Candidate(entry, tool, arguments, decision, decided(entry))
+
+
+def _final(entry: CallEntry, decision: Decision | None) -> Mapping[str, Json]:
+    """The arguments that would run: a person's own, else those that the person saw, else the model's."""
+    shown = None if decision is None else entry.shown if decision.arguments is None else decision.arguments
+    return (entry.runs_with or {}) if shown is None else shown
 
 
 async def _verdicts(work: Work, candidates: list[Candidate]) -> dict[str, tuple[Verdict, Verdict]]:

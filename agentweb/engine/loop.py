@@ -46,7 +46,7 @@ async def run(transcript: Transcript, usage: Usage, setup: Setup) -> AsyncGenera
 
 
 async def _next(work: Work) -> Purpose | None:
-    """What follows the acting: a model call, or None when the run has paused or ended."""
+    """What follows the acting: a model call, or None, mostly since the run has paused or ended."""
     stop_after = work.setup.controls.stop_after
     if work.cancelled:
         work.end(end_for(Outcome.CANCELLED, Reason.BY_PERSON))
@@ -54,9 +54,9 @@ async def _next(work: Work) -> Purpose | None:
         return await _next_turn(work)
     elif stop_after:
         work.end(end_for(Outcome.STOPPED, STOPPED[stop_after]))
-    else:
+    elif any(entry.waits for entry in work.transcript.open_calls()):
         work.pause()
-    return None
+    return None  # nothing waits: a stop was taken back, and acting goes on
 
 
 async def _next_turn(work: Work) -> Purpose | None:

@@ -243,6 +243,7 @@ async def test_changed_arguments_are_judged_again(changed: int, kinds: str) -> N
         shell.decide("a", APPROVE)
         await shell.resume()
         assert runs(shell) == [{"x": 50}]
+        assert shell.results()["a"].startswith('(Run with arguments changed by Ann: {"x":50})')
 
 
 async def test_changed_arguments_are_checked_again() -> None:
