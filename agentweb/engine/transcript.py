@@ -151,6 +151,13 @@ class Transcript:
         last = self.messages[-1] if self.messages else None
         return isinstance(last, AssistantMessage) and bool(last.calls) and not self.open_calls()
 
+    @property
+    def at_rest(self) -> bool:
+        """Nothing is under way, so a worker can let the run go here and lose nothing: no message streams, no tool runs.
+
+        Left in the middle of a call instead, the call's outcome would be unknown."""
+        return not self.streaming and all(entry.status is not CallStatus.STARTED for entry in self.open_calls())
+
     def _expect(self, message: UserMessage | AssistantMessage) -> None:
         if isinstance(message, AssistantMessage):
             for call in message.calls:

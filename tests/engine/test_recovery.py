@@ -179,3 +179,18 @@ async def test_a_suspended_call_takes_an_answer_or_a_refusal_and_consent_is_none
 
     assert shell.entry("a").status is status
     assert len(used.runs) == 1
+
+
+async def test_a_run_is_at_rest_between_model_calls_and_tools_only() -> None:
+    shell = Shell(Says("", (call("a"),)), Says("Done"), tools=(tool("write"),))
+    at_rest: list[bool] = []
+
+    await shell.go(lambda step: at_rest.append(shell.transcript.at_rest) if isinstance(step, tuple) else None)
+
+    assert list(zip(shell.kinds, at_rest, strict=True)) == [
+        ("TurnStarted ModelRequested", False),
+        ("MessageFinished", True),
+        ("ToolStarted", False),
+        ("ToolFinished TurnFinished TurnStarted ModelRequested", False),
+        ("MessageFinished TurnFinished RunFinished", True),
+    ]
