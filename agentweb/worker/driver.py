@@ -117,7 +117,7 @@ class Drive:
                 appended = await self._recorder.record(step)
                 if appended.refused or appended.finished or appended.paused:
                     return appended
-                if self._shop.draining():
+                if self._shop.draining() and loaded.transcript.at_rest:
                     break
             else:
                 return appended
