@@ -1,6 +1,8 @@
 """HTTP clients of model endpoints: one openai client per event loop and endpoint, kept for its connections."""
 
 import asyncio
+import ssl
+from functools import cache
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
@@ -14,6 +16,12 @@ _Key = tuple[str, float, float]
 _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[_Key, AsyncOpenAI]] = WeakKeyDictionary()
 
 
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Loading the trusted certificates takes a tenth of a second, so it is done once."""
+    return httpx2.create_ssl_context()
+
+
 def client_for(config: ModelConfig) -> AsyncOpenAI:
     """The client of the running loop for this endpoint. The key goes with each request, so the client holds none."""
     clients = _clients.setdefault(asyncio.get_running_loop(), {})
@@ -25,7 +33,7 @@ def client_for(config: ModelConfig) -> AsyncOpenAI:
             base_url=config.base_url,
             timeout=timeout,
             max_retries=0,  # retrying is the run's decision, and visible
-            http_client=DefaultAioHttpClient(timeout=timeout, follow_redirects=False),
+            http_client=DefaultAioHttpClient(timeout=timeout, follow_redirects=False, verify=_certificates()),
         )
     return clients[key]
 
