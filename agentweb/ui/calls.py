@@ -15,6 +15,7 @@ from agentweb.ui.diffs import Change, DiffLine, argument_changes, preview_lines
 from agentweb.ui.effects import effect_text
 from agentweb.ui.excerpt import Excerpt, excerpt
 from agentweb.ui.hidden import hides_something
+from agentweb.ui.labels import field_label
 
 ICONS = {
     "current_time": "calendar-clock",
@@ -177,16 +178,6 @@ def arguments(values: Any) -> list[Argument]:
 def _argument(name: str, value: Any) -> Argument:
     text = value if isinstance(value, str) else pretty(value) or str(value)
     return Argument(label=field_label(name), text=text, long="\n" in text or len(text) > 80)
-
-
-def field_label(name: str) -> str:
-    """A parameter's name as a label: ``file_path`` becomes ``File path``."""
-    return _(field_label_words(name))
-
-
-def field_label_words(name: str) -> str:
-    words = name.replace("_", " ").replace("-", " ").strip() or name
-    return words[:1].upper() + words[1:]
 
 
 def summary(values: Any) -> str:

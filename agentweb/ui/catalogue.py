@@ -17,7 +17,7 @@ from django.utils.translation.template import templatize
 
 from agentweb.registry import catalog as registry
 from agentweb.schema import problems
-from agentweb.ui.calls import field_label_words
+from agentweb.ui.labels import field_label_words
 
 LOCALE = "zh_Hans"
 KEYWORDS = {

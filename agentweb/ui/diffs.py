@@ -9,6 +9,7 @@ from django.utils.translation import ngettext
 from agentweb.schema.diff import DiffSegment, diff
 from agentweb.schema.json_text import pretty
 from agentweb.schema.unified import Row, RowKind, unified
+from agentweb.ui.labels import field_label
 
 KINDS = {RowKind.INSERT: "added", RowKind.DELETE: "removed", RowKind.EQUAL: "same"}
 
@@ -55,7 +56,7 @@ def _change(path: str, before: Any, after: Any, words: list[DiffSegment]) -> Cha
     lines: list[DiffLine] = []
     if isinstance(before, str) and isinstance(after, str) and ("\n" in before or "\n" in after):
         lines, words = diff_lines(unified(before, after)), []
-    return Change(path, _text(before), _text(after), lines, words)
+    return Change(_label(path), _text(before), _text(after), lines, words)
 
 
 def diff_lines(rows: Iterable[Row]) -> list[DiffLine]:
@@ -85,3 +86,8 @@ def _text(value: Any) -> str | None:
     if value is None:
         return None
     return value if isinstance(value, str) else pretty(value) or str(value)
+
+
+def _label(path: str) -> str:
+    """A field of the top by its label; a place inside a field as its path."""
+    return path if set(path) & set('.["') else field_label(path)

@@ -85,6 +85,8 @@
     field.focus();
   });
 
-  // A conversation opens at its end, unless the address names a place in it.
-  if (!location.hash && document.getElementById("log")) window.scrollTo(0, document.documentElement.scrollHeight);
+  // A conversation opens where a decision is wanted; <chat-stream> has shown its end before.
+  document.addEventListener("DOMContentLoaded", () => {
+    if (!location.hash) document.querySelector(".approval.pending")?.closest(".call").scrollIntoView({ block: "start" });
+  });
 })();

@@ -66,3 +66,9 @@ def full_page(request: HttpRequest, template: str, context: dict[str, Any], stat
 def is_fragment(request: HttpRequest) -> bool:
     """Whether htmx asked for a part of the page that is open."""
     return bool(request.htmx) and not request.htmx.boosted and not request.htmx.history_restore_request
+
+
+def changes_lists(response: HttpResponse) -> HttpResponse:
+    """Let the page that gets this fetch its list of conversations and its counts again."""
+    response["HX-Trigger"] = "listing"
+    return response

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from agentweb.chat.forms import text_of
-from agentweb.chat.views.answers import full_page, is_fragment, page
+from agentweb.chat.views.answers import changes_lists, full_page, is_fragment, page
 from agentweb.chat.views.cards import card_of, place_of
 from agentweb.engine.enums import DecisionKind
 from agentweb.runs import decisions, selectors
@@ -83,17 +83,22 @@ def approval_decide(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
         return _refused(request, approval, kind, error)
     if not is_fragment(request):
         return _back(request, approval)
-    return _card(request, approval, focus=True)
+    return changes_lists(_card(request, approval, focus=True))
 
 
 def _complete(request: HttpRequest, approval: Approval, kind: str) -> None:
-    """What a page asks for beyond the rules for programs. Raises Invalid."""
-    if kind == DecisionKind.REJECT and not text_of(request, "comment").strip():
-        raise Invalid(_("Give a reason; the agent reads it."), [("comment", _("Give a reason; the agent reads it."))])
-    runs = kind in (DecisionKind.APPROVE, DecisionKind.MODIFY)
-    if runs and _is_high(approval) and request.POST.get("checked") != "yes":
-        words = _("Tick this first: at high risk you must have looked at the call.")
-        raise Invalid(words, [("checked", words)])
+    """What a page asks for beyond the rules for programs. Raises Invalid, with all that is missing."""
+    missing = []
+    commented = bool(text_of(request, "comment").strip())
+    if kind == DecisionKind.REJECT and not commented:
+        missing.append(("comment", _("Give a reason; the agent reads it.")))
+    if kind in (DecisionKind.APPROVE, DecisionKind.MODIFY):
+        if approval.requires_comment and not commented:
+            missing.append(("comment", _("A comment is required at this risk level.")))
+        if _is_high(approval) and request.POST.get("checked") != "yes":
+            missing.append(("checked", _("Tick this first: at high risk you must have looked at the call.")))
+    if missing:
+        raise Invalid(missing[0][1], missing)
 
 
 def _is_high(approval: Approval) -> bool:

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from agentweb.chat.views.answers import is_fragment, page
+from agentweb.chat.views.answers import changes_lists, is_fragment, page
 from agentweb.runs import selectors, services
 from agentweb.runs.errors import Conflict, Invalid, RequestError
 from agentweb.runs.models import Call, Run
@@ -56,7 +56,8 @@ def card_run(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
     """The footer of a run, or with ``part=section`` the whole run."""
     run = selectors.run_for(request.user, public_id)
     template = "chat/_run.html" if request.GET.get("part") == "section" else "chat/_run_state.html"
-    return render(request, template, run_context(run))
+    response = render(request, template, run_context(run))
+    return changes_lists(response) if run.status in (Run.Status.WAITING, Run.Status.FINISHED) else response
 
 
 def run_context(run: Run) -> dict[str, Any]:
@@ -109,7 +110,7 @@ def run_retry(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
         return redirect("conversation", run.conversation.public_id)
     new = selectors.run_for(request.user, started.public_id)
     context = run_context(run) | {"new": run_context(new)["view"]}
-    return render(request, "chat/_retried.html", context)
+    return changes_lists(render(request, "chat/_retried.html", context))
 
 
 def _not_again(request: HttpRequest, run: Run, error: RequestError) -> HttpResponse:

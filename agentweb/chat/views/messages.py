@@ -7,7 +7,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from agentweb.chat.forms import key_for_form, text_of
-from agentweb.chat.views.answers import is_fragment, page
+from agentweb.chat.views.answers import changes_lists, is_fragment, page
 from agentweb.chat.views.cards import run_context, run_footer
 from agentweb.chat.views.conversations import conversation_page
 from agentweb.runs import selectors, services
@@ -43,7 +43,7 @@ def _taken(request: HttpRequest, shown: Conversation, sent: services.Sent) -> Ht
         "began": sent.delivered == "now",
         "conversation": selectors.conversation_for(request.user, shown.public_id),
     }
-    return render(request, "chat/_sent.html", context)
+    return changes_lists(render(request, "chat/_sent.html", context))
 
 
 def _refused(request: HttpRequest, shown: Conversation, text: str, error: RequestError) -> HttpResponse:
