@@ -30,6 +30,10 @@ TOO_SLOW, FAILED = 4408, 4500
 class ConversationConsumer(AsyncWebsocketConsumer):
     """Accepts first and closes with a code then, since a page cannot see why a handshake was refused."""
 
+    def __init__(self, ping_s: float = PING_S, check_s: float = CHECK_S) -> None:
+        super().__init__()
+        self._ping_s, self._check_s = ping_s, check_s
+
     async def connect(self) -> None:
         self._tasks: list[asyncio.Task[None]] = []
         self._user: User | None = None
@@ -100,13 +104,13 @@ class ConversationConsumer(AsyncWebsocketConsumer):
     async def _watch(self) -> None:
         """Keep proxies from closing a silent socket, and close it ourselves when the person may not read on."""
         loop = asyncio.get_running_loop()
-        next_check = loop.time() + CHECK_S
+        next_check = loop.time() + self._check_s
         while True:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._check_now.wait(), min(PING_S, max(0.0, next_check - loop.time())))
+                await asyncio.wait_for(self._check_now.wait(), min(self._ping_s, max(0.0, next_check - loop.time())))
             if self._check_now.is_set() or loop.time() >= next_check:
                 self._check_now.clear()
-                next_check = loop.time() + CHECK_S
+                next_check = loop.time() + self._check_s
                 if (code := await self._refusal_later()) is not None:
                     await self.close(code=code)
                     return
