@@ -10,9 +10,8 @@ from urllib.parse import urlsplit
 from agentweb.engine.enums import Risk
 from agentweb.engine.messages import Json, ToolCall
 from agentweb.engine.ports import Deny, Model, Output, Preview, Progress, Tool, ToolContext, ToolSpec, Verdict
-from agentweb.llm.config import ConfigError, ModelConfig
-from agentweb.llm.native import OpenAIModel
-from agentweb.llm.scripted.model import ScriptedModel
+from agentweb.llm.config import ConfigError
+from agentweb.llm.factory import make_model
 from agentweb.registry import catalog, policies, secrets
 from agentweb.registry.models import ChatModel, PolicyRule
 from agentweb.registry.models import Tool as ToolRow
@@ -30,16 +29,15 @@ def model_for(snapshot: Mapping[str, Any], *, new_id: Callable[[], str]) -> Mode
     Never raises: a model that cannot be used ends its run with a sentence."""
     data = snapshot["model"]
     if data["kind"] == ChatModel.Kind.SCRIPTED:
-        return ScriptedModel(name=data["name"], new_id=new_id)
+        return make_model(data, new_id=new_id)
     row = ChatModel.objects.filter(pk=data["id"]).only("encrypted_key", "headers", "base_url").first()
     if row is None or urlsplit(row.base_url)[:2] != urlsplit(data["base_url"])[:2]:  # its key is for another server
         return UnusableModel(data["name"], MOVED.format(name=data["name"]))
     try:
         key = secrets.decrypt(row.encrypted_key)
-        config = ModelConfig.from_snapshot({**data, "headers": row.headers}, api_key=key)
+        return make_model({**data, "headers": row.headers}, api_key=key, new_id=new_id)
     except (secrets.SecretUnreadable, ConfigError) as error:
         return UnusableModel(data["name"], f"The model {data['name']} cannot be used: {error}")
-    return OpenAIModel(config, new_id=new_id)
 
 
 class BoundTool:
