@@ -21,7 +21,7 @@ up: $(VENV)/installed  ## Start everything and print the address and how to sign
 	@exec $(BIN)/python manage.py up --with-parent
 
 test: $(VENV)/tests-installed  ## Install what the tests need and pass all of them, browser tests included
-	@exec $(BIN)/python -m tests.run $(ARGS)
+	@exec $(BIN)/python -m tests.run $(if $(ARGS),-- $(ARGS))
 
 lint: $(VENV)/tests-installed  ## Check style, import order and templates
 	@exec $(BIN)/python -m tests.run --only lint

@@ -72,7 +72,9 @@ def _choose_settings() -> None:
 def _database_address(folder: Path) -> str:
     if databases.chosen() == databases.SQLITE:
         return f"sqlite:///{folder / 'agentweb.sqlite3'}"
-    return _until_the_end.enter_context(databases.postgres_server())
+    address = _until_the_end.enter_context(databases.postgres_server())
+    os.environ[databases.SERVER] = address  # whoever needs a server too takes the same one
+    return address
 
 
 def _test_name(folder: Path) -> str:

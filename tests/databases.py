@@ -71,6 +71,16 @@ def postgres_database(server: str, name: str) -> Iterator[str]:
             connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
+@contextmanager
+def new_database(folder: Path, name: str) -> Iterator[str]:
+    """The address of an empty database of the chosen kind."""
+    if chosen() == SQLITE:
+        yield f"sqlite:///{folder / name}.sqlite3"
+        return
+    with postgres_server() as server, postgres_database(server, name) as address:
+        yield address
+
+
 def address_of(settings: dict) -> str:
     """DATABASE_URL for another process, from what Django knows about a connection."""
     name = str(settings["NAME"])

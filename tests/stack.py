@@ -1,6 +1,7 @@
 """The real processes on a folder and a database of their own: Valkey, a model server, workers, the web process.
 
-Each is started, stopped and killed by its name: `valkey`, `model`, `worker-1`, `worker-2` …, `web`.
+Each is started, stopped and killed by its name: `valkey`, `worker-1`, `worker-2` …, `web`; `model` serves scripted
+tokens, `real-model` a small language model.
 """
 
 import os
@@ -22,6 +23,7 @@ from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parent.parent
 READY_SECONDS = 60.0
+MODEL_SERVERS = {"model": ("tests.fake_llm", "--port"), "real-model": ("tests.real_model",)}
 QUICK = {
     "LEASE_SECONDS": "3",
     "SWEEP_SECONDS": "0.5",
@@ -47,12 +49,12 @@ class Stack:
         )
         self._valkey = configure(folder / "valkey", self.run_dir.path, inherited)
         self._listener = web.listen(self.settings)
-        self._model_port = free_port()
+        self._model_ports = {name: free_port() for name in MODEL_SERVERS}
         self._running: dict[str, Service] = {}
         self.passwords: dict[str, str] = {}
         self.redis_url = self._valkey.url
         self.url = f"http://127.0.0.1:{port}"
-        self.model_url = f"http://127.0.0.1:{self._model_port}/v1"
+        self.model_url, self.real_model_url = (f"http://127.0.0.1:{port}/v1" for port in self._model_ports.values())
         own = {"SECRET_KEY": "a key for tests only, which guards nothing at all"}
         self.env = self.settings.for_children(**({"REDIS_URL": self.redis_url} | own | variables))
 
@@ -88,8 +90,8 @@ class Stack:
             self._running[name] = Service(self._command(name), self.run_dir, self.folder / f"{name}.log")
             if name == "valkey":
                 until(self._valkey.answers, what="Valkey answers")
-            if name == "model":
-                until(lambda: "/v1" in self.log("model"), what="the model server listens")
+            if name in MODEL_SERVERS:
+                until(lambda: "/v1" in self.log(name), READY_SECONDS, "the model server listens")  # noqa: B023
 
     def stop(self, *names: str) -> None:
         """End processes as a person does: SIGTERM, and SIGKILL only after their grace."""
@@ -137,9 +139,9 @@ class Stack:
             return commands.valkey(self._valkey, self.settings)
         if name == "web":
             return commands.web(self._listener.fileno(), self.env)
-        if name == "model":
-            script = str(ROOT / "tests" / "fake_llm.py")
-            return Command(name, (sys.executable, script, "--port", str(self._model_port)), self.env)
+        if name in MODEL_SERVERS:
+            module, *options = MODEL_SERVERS[name]
+            return Command(name, (sys.executable, "-m", module, *options, str(self._model_ports[name])), self.env)
         return commands.worker(int(name.removeprefix("worker-")), self.settings, self.env)
 
 

@@ -1,0 +1,136 @@
+"""Whole-site tests: real processes, a real browser, and nothing that a program or person outside could not do.
+
+Synchronous Playwright keeps an event loop in this thread, so these tests run in a process without asyncio tests.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Route
+
+from tests import chromium, databases
+from tests.stack import Stack, stack_on
+
+
+@pytest.fixture(scope="session")
+def database_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A new database for the shared stack."""
+    with databases.new_database(tmp_path_factory.mktemp("database"), "agentweb_site") as address:
+        yield address
+
+
+@pytest.fixture
+def own_database_url(tmp_path: Path) -> Iterator[str]:
+    """A new database for a test with processes of its own."""
+    with databases.new_database(tmp_path, "agentweb_own") as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def stack(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Iterator[Stack]:
+    """The site that most tests share, with the demo team and a model server. Leave it running as you found it."""
+    with stack_on(tmp_path_factory.mktemp("stack"), database_url) as running:
+        running.start("model")
+        running.begin()
+        yield running
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    """The system's browser."""
+    return {**browser_type_launch_args, "executable_path": chromium.find(), "args": chromium.ARGUMENTS}
+
+
+@pytest.fixture(scope="session")
+def browser_context_args(browser_context_args: dict[str, Any], stack: Stack) -> dict[str, Any]:
+    """Addresses in tests begin with a slash."""
+    return {**browser_context_args, "base_url": stack.url}
+
+
+class Watch:
+    """What went wrong in the pages of one browser window: script errors, console errors, requests elsewhere."""
+
+    def __init__(self, origin: str) -> None:
+        self.origin = origin
+        self.faults: list[str] = []
+        self.expected: list[str] = []
+
+    def expect(self, *parts: str) -> None:
+        """Console errors that contain one of these are part of the test, such as a refused connection."""
+        self.expected.extend(parts)
+
+    def follow(self, context: BrowserContext) -> None:
+        """Look at every page of the window from now on."""
+        context.on("page", self._follow_page)
+        context.on("weberror", lambda error: self.faults.append(f"script error: {error.error}"))
+        context.route("**/*", self._look_at)
+
+    def _follow_page(self, page: Page) -> None:
+        page.on("console", self._listen)
+        page.on("websocket", lambda opened: self._allows(opened.url.replace("ws", "http", 1)))
+
+    def _listen(self, message: ConsoleMessage) -> None:
+        if message.type == "error" and not any(part in message.text for part in self.expected):
+            self.faults.append(f"console: {message.text}")
+
+    def _look_at(self, route: Route) -> None:
+        if self._allows(route.request.url):
+            route.continue_()
+        else:
+            route.abort()
+
+    def _allows(self, address: str) -> bool:
+        parts = urlsplit(address)
+        allowed = parts.scheme in ("data", "blob") or f"{parts.scheme}://{parts.netloc}" == self.origin
+        if not allowed:
+            self.faults.append(f"request to {address}")
+        return allowed
+
+
+@pytest.fixture
+def watch(stack: Stack) -> Watch:
+    """What the browser complains about in this test."""
+    return Watch(stack.url)
+
+
+@pytest.fixture
+def context(context: BrowserContext, watch: Watch) -> Iterator[BrowserContext]:
+    """A window whose faults fail the test."""
+    watch.follow(context)
+    yield context
+    assert watch.faults == []
+
+
+@pytest.fixture
+def sign_in(stack: Stack) -> Callable[[Page, str], None]:
+    """Signs a person of the demo team in, through the form."""
+
+    def enter(page: Page, name: str) -> None:
+        page.goto(f"{stack.url}/accounts/login/")
+        page.locator("[name=login]").fill(name)
+        page.locator("[name=password]").fill(stack.passwords[name])
+        page.locator("[name=password]").press("Enter")
+        page.wait_for_url(lambda address: "/accounts/login" not in address)
+
+    return enter
+
+
+@pytest.fixture
+def token(stack: Stack) -> Callable[[str], str]:
+    """Makes a token of the API for a person."""
+
+    def make(name: str) -> str:
+        return stack.manage("create_token", name).stdout.split()[-1]
+
+    return make
+
+
+@pytest.fixture
+def screenshots(request: pytest.FixtureRequest) -> Path:
+    """A folder for pictures of this test, kept for people to look at."""
+    folder = Path("test-results") / request.node.name
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

@@ -1,0 +1,160 @@
+"""All checks and all tests, as `make test` runs them.
+
+Tests that touch the database run on SQLite and on PostgreSQL, and both counts are printed. Tests in a browser have
+runs of their own, since synchronous Playwright and asyncio tests cannot share a process. The last line is plain:
+`N passed, N failed`, where a check that fails counts as one.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+from tests import chromium, databases, real_model
+
+ROOT = Path(__file__).resolve().parent.parent
+PYTHON = (sys.executable, "-m")
+LINT = (
+    ("style", (*PYTHON, "ruff", "check", "--quiet", ".")),
+    ("format", (*PYTHON, "ruff", "format", "--check", "--quiet", ".")),
+    ("import order", ("lint-imports", "--no-cache")),
+    ("templates", (*PYTHON, "djlint", "templates", "--lint", "--quiet")),
+)
+TYPES = (("types", (*PYTHON, "mypy")),)
+OURS = (
+    "OPENAI_",
+    "DJANGO_",
+    "AGENTWEB_",
+    "REDIS_URL",
+    "DATABASE_URL",
+    "DATA_DIR",
+    "SECRET_KEY",
+    "PORT",
+    "HOST",
+    "DEBUG",
+)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many tests of one run ended how. `status` is the exit status of pytest."""
+
+    title: str
+    passed: int
+    failed: int
+    skipped: int
+    seconds: float
+    status: int
+
+    def sentence(self) -> str:
+        """One line of the summary."""
+        failed = f", {self.failed} failed" if self.failed else ""
+        skipped = f", {self.skipped} skipped" if self.skipped else ""
+        return f"{self.title}: {self.passed} passed{failed}{skipped} ({self.seconds:.0f} s)"
+
+
+def main() -> int:
+    """0 when everything passed."""
+    options = _options()
+    os.chdir(ROOT)
+    checks = {"lint": LINT, "types": TYPES, "tests": ()}.get(options.only, (*LINT, *TYPES))
+    with tempfile.TemporaryDirectory(prefix="agentweb-checks-") as folder:
+        env = _surroundings(Path(folder))
+        broken = [name for name, command in checks if not _check(name, command, env)]
+        counts = list(_tests(Path(folder), env, options.pytest)) if options.only in ("", "tests") else []
+    return _summary(counts, broken)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", choices=("lint", "types", "tests"), default="", help="run this part alone")
+    parser.add_argument("pytest", nargs=argparse.REMAINDER, help="arguments for each run of pytest, after --")
+    return parser.parse_args()
+
+
+def _surroundings(folder: Path) -> dict[str, str]:
+    """The environment without what a developer has set for a site of their own."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
+    tools = f"{Path(sys.executable).parent}{os.pathsep}{env.get('PATH', os.defpath)}"
+    return env | {"PATH": tools, "DATA_DIR": str(folder / "data"), "PYTHONPATH": str(ROOT)}
+
+
+def _check(name: str, command: Sequence[str], env: dict[str, str]) -> bool:
+    began = time.monotonic()
+    ended = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    verdict = "failed" if ended.returncode else "fine"
+    print(f"{name}: {verdict} ({time.monotonic() - began:.0f} s)", flush=True)
+    if ended.returncode:
+        print(ended.stdout + ended.stderr, flush=True)
+    return ended.returncode == 0
+
+
+def _tests(folder: Path, env: dict[str, str], arguments: list[str]) -> Iterator[Counts]:
+    """Each run of pytest, one after the other."""
+    sqlite = {**env, databases.CHOICE: databases.SQLITE}
+    everything_else = ["tests", "--ignore=tests/e2e"]
+    yield _pytest("SQLite and no database", everything_else, sqlite, folder, arguments)
+    with _postgres(env) as postgres:
+        yield _pytest("PostgreSQL", [*everything_else, "--only-database"], postgres, folder, arguments)
+        try:
+            chromium.find_or_install()
+        except chromium.NoBrowser as reason:
+            print(reason, flush=True)
+            yield Counts("Browser", 0, 1, 0, 0.0, 1)
+            return
+        browser = ["tests/e2e"]
+        if not real_model.install():
+            print("No real language model for this system: the tests that talk to one are left out.", flush=True)
+            browser += ["-m", f"not {real_model.MARKER}"]
+        yield _pytest("Browser on SQLite", browser, sqlite, folder, arguments)
+        yield _pytest("Browser on PostgreSQL", browser, postgres, folder, arguments)
+
+
+@contextmanager
+def _postgres(env: dict[str, str]) -> Iterator[dict[str, str]]:
+    """One server for all runs."""
+    with databases.postgres_server() as address:
+        yield {**env, databases.CHOICE: databases.POSTGRES, databases.SERVER: address}
+
+
+def _pytest(title: str, which: list[str], env: dict[str, str], folder: Path, arguments: list[str]) -> Counts:
+    report = folder / "report.xml"
+    report.unlink(missing_ok=True)
+    print(f"\n{title}", flush=True)
+    command = [*PYTHON, "pytest", "-q", *which, f"--junitxml={report}", *arguments]
+    began = time.monotonic()
+    status = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, check=False).returncode
+    seconds = time.monotonic() - began
+    if not report.exists():
+        return Counts(title, 0, 1, 0, seconds, status)
+    suite = ElementTree.parse(report).getroot()[0]
+    total, skipped = int(suite.get("tests", 0)), int(suite.get("skipped", 0))
+    failed = int(suite.get("failures", 0)) + int(suite.get("errors", 0))
+    nothing_else_says_so = 1 if status and not failed else 0
+    return Counts(title, total - failed - skipped, failed + nothing_else_says_so, skipped, seconds, status)
+
+
+def _summary(counts: list[Counts], broken: list[str]) -> int:
+    print()
+    for count in counts:
+        print(count.sentence())
+    if broken:
+        print(f"Checks that failed: {', '.join(broken)}")
+    passed, failed, skipped = (
+        sum(getattr(count, name) for count in counts) for name in ("passed", "failed", "skipped")
+    )
+    failed += len(broken)
+    if counts:
+        print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""), flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
