@@ -10,7 +10,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from agentweb.chat.forms import text_of
-from agentweb.chat.views.answers import changes_lists, full_page, is_fragment, page
 from agentweb.chat.views.cards import card_of, place_of
 from agentweb.engine.enums import DecisionKind
 from agentweb.runs import decisions, selectors
@@ -19,6 +18,7 @@ from agentweb.runs.models import Approval
 from agentweb.schema.json_text import JsonError, canonical, parse_json
 from agentweb.schema.problems import render as render_problem
 from agentweb.ui import schema_forms
+from agentweb.ui.answers import changes_lists, full_page, is_fragment, page
 from agentweb.ui.calls import labels
 from agentweb.ui.diffs import argument_changes
 from agentweb.ui.timeline import one_card

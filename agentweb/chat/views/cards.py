@@ -8,10 +8,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from agentweb.chat.views.answers import changes_lists, is_fragment, page
 from agentweb.runs import selectors, services
 from agentweb.runs.errors import Conflict, Invalid, RequestError
 from agentweb.runs.models import Call, Run
+from agentweb.ui.answers import changes_lists, is_fragment, page
 from agentweb.ui.calls import CallCard, labels
 from agentweb.ui.timeline import one_card, run_parts
 

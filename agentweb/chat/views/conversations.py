@@ -11,11 +11,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from agentweb.chat.forms import key_for_form, text_of
-from agentweb.chat.views.answers import full_page, is_fragment, page
 from agentweb.runs import selectors, services
 from agentweb.runs.errors import Invalid, RequestError
 from agentweb.runs.models import Conversation, Visibility
 from agentweb.teams.access import default_team
+from agentweb.ui.answers import full_page, is_fragment, page
 from agentweb.ui.listing import listing
 from agentweb.ui.model_badges import model_badges
 from agentweb.ui.timeline import run_parts

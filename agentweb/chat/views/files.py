@@ -6,10 +6,10 @@ from django.http import FileResponse, HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from agentweb.chat.views.answers import full_page, page
 from agentweb.runs import selectors, workspaces
 from agentweb.runs.errors import NotFound
 from agentweb.toolbox.paths import WorkspaceError
+from agentweb.ui.answers import full_page, page
 
 
 @require_GET

@@ -7,12 +7,12 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from agentweb.chat.forms import key_for_form, text_of
-from agentweb.chat.views.answers import changes_lists, is_fragment, page
 from agentweb.chat.views.cards import run_context, run_footer
 from agentweb.chat.views.conversations import conversation_page
 from agentweb.runs import selectors, services
 from agentweb.runs.errors import Conflict, Invalid, RequestError
 from agentweb.runs.models import Conversation, QueuedMessage
+from agentweb.ui.answers import changes_lists, is_fragment, page
 
 
 @require_POST
