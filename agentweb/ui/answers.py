@@ -1,4 +1,4 @@
-"""What all pages share, those of the chat and those of the audit: who may come in, and what domain errors look like to a browser."""
+"""What the pages of chat and audit share: who may come in, and what domain errors look like to a browser."""
 
 from collections.abc import Callable
 from functools import wraps
