@@ -10,10 +10,12 @@ from contextvars import ContextVar
 from fractions import Fraction
 from functools import cache
 from typing import Any
+from urllib.parse import quote
 
 from jsonschema import FormatChecker
 from jsonschema.exceptions import FormatError, ValidationError
 from jsonschema.validators import extend
+from rfc3986_validator import validate_rfc3986
 
 from agentweb.schema.json_text import canonical
 from agentweb.schema.patterns import compiled
@@ -24,11 +26,7 @@ MAX_FORMAT = 2_000
 MAX_EFFORT = 200_000
 """Units of work in one check; a unit takes several microseconds."""
 
-# Grammars that the library reads slowly: shorter texts, and each counts for much.
-_SLOW_FORMATS = ("iri", "iri-reference")
-_SLOW_LIMIT = 300
-_SLOW_EFFORT = 20_000
-
+_BEYOND_ASCII = re.compile("[\u00a0-\U0010ffff]+")
 _EMAIL = re.compile(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)*")
 
 effort: ContextVar[list[int]] = ContextVar("effort")
@@ -108,11 +106,10 @@ def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterat
 def _format(validator: Any, name: str, instance: Any, schema: Any) -> Iterator[ValidationError]:
     if not isinstance(instance, str) or name not in validator.format_checker.checkers:
         return
-    limit = _SLOW_LIMIT if name in _SLOW_FORMATS else MAX_FORMAT
-    if len(instance) > limit:
-        yield ValidationError(name, validator="format.length", validator_value=limit)
+    if len(instance) > MAX_FORMAT:
+        yield ValidationError(name, validator="format.length", validator_value=MAX_FORMAT)
         return
-    spend(_SLOW_EFFORT if name in _SLOW_FORMATS else 20)
+    spend(20)
     try:
         validator.format_checker.check(instance, name)
     except FormatError:
@@ -142,15 +139,33 @@ _OWN: dict[str, Rule] = {
 
 @cache
 def format_checker(draft: Any) -> FormatChecker:
-    """The draft's formats, with an e-mail address that deserves the name."""
+    """The draft's formats, with an e-mail address that deserves the name.
+
+    Addresses with letters of any script are checked as the plain ones that they stand for: the library's grammar for
+    them costs every process seconds when it is imported, so its package is not installed.
+    """
     checker = FormatChecker(formats=())
     checker.checkers = {
         **draft.FORMAT_CHECKER.checkers,
         "email": (_is_email, ()),
         "idn-email": (_is_email, ()),
+        "iri": (_is_iri, ()),
+        "iri-reference": (_is_iri_reference, ()),
     }
     return checker
 
 
 def _is_email(value: object) -> bool:
     return not isinstance(value, str) or _EMAIL.fullmatch(value) is not None
+
+
+def _is_iri(value: object) -> bool:
+    return not isinstance(value, str) or bool(validate_rfc3986(_plain(value), rule="URI"))
+
+
+def _is_iri_reference(value: object) -> bool:
+    return not isinstance(value, str) or bool(validate_rfc3986(_plain(value), rule="URI_reference"))
+
+
+def _plain(address: str) -> str:
+    return _BEYOND_ASCII.sub(lambda found: quote(found[0], errors="replace"), address)
