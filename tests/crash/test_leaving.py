@@ -1,0 +1,60 @@
+"""Workers that leave: asked to, with their runs handed on whole, or taken down by a run again and again."""
+
+import signal
+
+from agentweb.engine.enums import Outcome, Reason
+from agentweb.runs.models import Message
+from tests.crash.record import check_record
+from tests.crash.site import Person, Site
+from tests.crash.traces import Order
+from tests.waiting import until
+
+DRAIN_S = 2.0
+A_FEW_S = 8.0
+
+
+def test_a_worker_that_is_asked_to_leave_hands_its_runs_on_and_no_call_is_unknown(site: Site, person: Person, reader):
+    site.worker_env["DRAIN_SECONDS"] = str(DRAIN_S)
+    site.just(0)
+    [leaver] = site.just(1)
+    site.traces.hold("leave-pay")
+    acting = person.asks(
+        '[[call crash_pay {"key": "leave-pay"}]] [[call crash_set {"key": "leave-set"}]] [[tokens=5 rate=0]]'
+    )
+    telling = person.asks("[[tokens=80 rate=20 ttft=0]]")
+    reading = reader(telling)
+    until(lambda: site.traces.effects()["leave-pay"] == 1 and reading.tokens() >= 3, what="both runs are under way")
+    _, other = site.just(2)
+    site.signal(leaver, signal.SIGTERM)
+    site.traces.release("leave-pay")
+    until(lambda: telling.kinds.count("RunClaimed") == 2, DRAIN_S + A_FEW_S, "the answer goes on elsewhere")
+    assert site.holder(telling) == other
+    site.leaves(leaver, DRAIN_S + A_FEW_S)
+
+    assert acting.ends().outcome == telling.ends().outcome == Outcome.ANSWERED
+    assert "OutcomeUnknown" not in acting.kinds
+    effects = site.traces.effects()
+    assert (effects["leave-pay"], effects["leave-set"]) == (1, 1)
+    kept, answer = telling.messages
+    assert (kept.status, answer.status) == (Message.Status.INTERRUPTED, Message.Status.FINISHED)
+    reading.ends()
+    reading.equals_rows(telling)
+    for run in (acting, telling):
+        check_record(run)
+
+
+def test_a_run_that_takes_its_worker_down_each_time_is_given_up_with_a_sentence(site: Site, person: Person):
+    site.worker_env["MAX_ATTEMPTS"] = "2"
+    site.just(0)
+    [first] = site.just(1)
+    site.traces.give(Order("after", "ModelRequested", again=True))
+    run = person.asks("[[tokens=5 rate=0 ttft=0]]")
+    site.dies(first)
+    site.dies(site.one_more())
+    site.one_more()
+    assert run.ends().outcome == Outcome.FAILED
+    assert run.row.reason == Reason.ATTEMPTS
+    assert run.kinds.count("ModelRequested") == 2
+    assert "given up" in person.sees(run)
+    assert [message.status for message in run.messages] == [Message.Status.INTERRUPTED] * 2
+    check_record(run)
