@@ -18,9 +18,12 @@ def valkey(server: Valkey, environment: Environment) -> Command:
     return Command("valkey", server.argv, environment.values, stage=LAST_STAGE)
 
 
-def prepare(environment: Environment, env: Mapping[str, str], manage: str) -> Command:
-    """Migrations and, at the first start, the demo team; prints how to sign in."""
-    return Command("prepare", (sys.executable, manage, "prepare"), env, once=True)
+def prepare(env: Mapping[str, str], manage: str) -> Command:
+    """Migrations and, at the first start, the demo team; prints how to sign in.
+
+    Without the checks of the whole site, which load every page: the web process does that a moment later.
+    """
+    return Command("prepare", (sys.executable, manage, "prepare", "--skip-checks"), env, once=True)
 
 
 def worker(number: int, environment: Environment, env: Mapping[str, str]) -> Command:

@@ -29,7 +29,6 @@ class Environment:
     log_level: str
     redis_url: str | None
     database_url: str | None
-    notices: tuple[str, ...]
 
     def for_children(self, **more: str) -> dict[str, str]:
         """The environment of a child process: absolute data folder, unbuffered output, and `more`."""
@@ -63,21 +62,9 @@ def load(
         log_level=values.get("LOG_LEVEL", "info").upper(),
         redis_url=values.get("REDIS_URL"),
         database_url=values.get("DATABASE_URL"),
-        notices=_notices(values),
     )
 
 
 def _default_workers(cores: int) -> int:
     """Half of the cores: the other half is for the web process, the database and the person's own work."""
     return max(1, min(MOST_DEFAULT_WORKERS, cores // 2))
-
-
-def _notices(values: Mapping[str, str]) -> tuple[str, ...]:
-    """What is allowed and still probably not meant."""
-    endpoint, key, model = (values.get(f"OPENAI_{part}") for part in ("BASE_URL", "API_KEY", "MODEL"))
-    if model and not (endpoint or key):
-        return ("OPENAI_MODEL is set without OPENAI_BASE_URL or OPENAI_API_KEY: agents use the scripted model.",)
-    if (endpoint or key) and not model:
-        named = "OPENAI_BASE_URL" if endpoint else "OPENAI_API_KEY"
-        return (f"{named} is set without OPENAI_MODEL: agents use the scripted model until a model is named.",)
-    return ()

@@ -89,7 +89,8 @@ class Start:
         port = int(listener.getsockname()[1])
         if self.parent:
             supervisor.stop_with(self.parent)
-        self._say_what_is_chosen(port)
+        if port != self.settings.port:
+            self.console.say(f"Port {self.settings.port} is taken, so the site is on port {port}.")
         datadir.secret_key(self.settings.data_dir)
         self._start_redis(supervisor)
         env = self.settings.for_children(REDIS_URL=self.redis_url)
@@ -100,12 +101,6 @@ class Start:
             supervisor.start(commands.worker(number, self.settings, env))
         supervisor.start(commands.web(listener.fileno(), env))
         self._await_site(supervisor, listener, port)
-
-    def _say_what_is_chosen(self, port: int) -> None:
-        if port != self.settings.port:
-            self.console.say(f"Port {self.settings.port} is taken, so the site is on port {port}.")
-        for notice in self.settings.notices:
-            self.console.say(notice)
 
     def _start_redis(self, supervisor: Supervisor) -> None:
         _require_reachable("REDIS_URL", self.settings.redis_url)
@@ -120,7 +115,7 @@ class Start:
 
     def _prepare(self, supervisor: Supervisor, env: dict[str, str]) -> bool:
         """Whether to go on."""
-        command = commands.prepare(self.settings, env, MANAGE)
+        command = commands.prepare(env, MANAGE)
         status, self.sign_in = supervisor.run(command)
         if status:
             lines = "\n  ".join(supervisor.children[command.name].lines)

@@ -12,7 +12,7 @@ def test_without_any_variable_the_defaults_hold(tmp_path: Path):
     settings = environment.load({}, tmp_path)
     assert (settings.host, settings.port, settings.port_is_explicit) == ("127.0.0.1", 8000, False)
     assert settings.data_dir == tmp_path / "data"
-    assert (settings.redis_url, settings.database_url, settings.notices) == (None, None, ())
+    assert (settings.redis_url, settings.database_url) == (None, None)
     assert settings.workers >= 1
 
 
@@ -108,20 +108,3 @@ def test_a_sentence_never_repeats_what_may_be_a_secret(tmp_path: Path, name):
     with pytest.raises(Refusal) as refused:
         environment.load({name: "http://me:hunter2@host/0/1"}, tmp_path)
     assert "hunter2" not in refused.value.sentence
-
-
-@pytest.mark.parametrize(
-    ("values", "says"),
-    [
-        ({"OPENAI_API_KEY": "k"}, "OPENAI_API_KEY is set without OPENAI_MODEL"),
-        ({"OPENAI_BASE_URL": "http://localhost:1/v1"}, "OPENAI_BASE_URL is set without OPENAI_MODEL"),
-        ({"OPENAI_MODEL": "m"}, "OPENAI_MODEL is set without OPENAI_BASE_URL or OPENAI_API_KEY"),
-    ],
-)
-def test_half_a_model_is_said_and_does_not_stop_the_start(tmp_path: Path, values, says):
-    assert says in environment.load(values, tmp_path).notices[0]
-
-
-def test_a_whole_model_needs_no_notice(tmp_path: Path):
-    values = {"OPENAI_MODEL": "m", "OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://localhost:1/v1"}
-    assert environment.load(values, tmp_path).notices == ()
