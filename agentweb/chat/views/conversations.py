@@ -32,7 +32,8 @@ def home(request: HttpRequest) -> HttpResponse:
 def _home(
     request: HttpRequest, *, problem: str = "", typed: dict[str, Any] | None = None, status: int = 200
 ) -> HttpResponse:
-    agents = list(selectors.agents_for(request.user))
+    may_start = default_team(user=request.user) is not None
+    agents = list(selectors.agents_for(request.user)) if may_start else []
     badges = model_badges(agents)
     chosen = str((typed or {}).get("agent", ""))
     rows = [{"row": agent, "model": badges[agent.pk], "chosen": str(agent.public_id) == chosen} for agent in agents]
@@ -41,7 +42,7 @@ def _home(
     context = {
         "nav": "home",
         "agents": rows,
-        "may_start": default_team(user=request.user) is not None,
+        "may_start": may_start,
         "listing": listing(request.user, show=request.GET.get("show", "")),
         "problem": problem,
         "typed": typed or {},

@@ -81,7 +81,8 @@ def count(number: int) -> str:
 @register.filter
 def seconds(value: float) -> str:
     """A duration in seconds as people read it: 0.4, 12, 184."""
-    return number_format(value, decimal_pos=1 if value < 10 else 0, use_l10n=True)
+    places = 1 if value < 9.95 else 0
+    return number_format(round(value, places), decimal_pos=places, use_l10n=True)
 
 
 @register.filter
