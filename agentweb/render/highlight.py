@@ -8,8 +8,8 @@ from pygments.lexer import Lexer
 from pygments.lexers import get_lexer_by_name
 from pygments.token import STANDARD_TYPES
 
-MAX_CODE = 50_000  # code points; longer code is shown without colours
-MAX_LINE = 2_000  # lexers are regular expressions, and very long lines are where those become slow
+MAX_CODE = 12_000  # code points; longer code is shown without colours
+MAX_LINE = 500  # lexers are regular expressions, and very long lines are where those become slow
 
 TOKEN_CLASSES = frozenset(name for name in STANDARD_TYPES.values() if name)
 
@@ -23,6 +23,10 @@ _COMMON = (
 )
 _OTHER_NAMES = {"h": "c", "jsonc": "json5", "kt": "kotlin", "patch": "diff"}
 LANGUAGES = frozenset(_COMMON.split())
+
+# Lexers that look far ahead from every word: some texts take them time with the square of the length.
+_SLOW = frozenset({"c#", "cs", "csharp", "hcl", "java", "make", "makefile", "terraform"})
+MAX_SLOW_CODE = 4_000  # code points
 
 # class names -> colour on a light ground, colour on a dark ground, further declarations
 _PALETTE: tuple[tuple[str, str, str, str], ...] = (
@@ -49,7 +53,7 @@ def _lexer(language: str) -> Lexer:
 def highlight(code: str, language: str) -> str | None:
     """The code as HTML with classes, or None when it is to be shown plain: unknown language, too long, not faithful."""
     language = language.lower()
-    if language not in LANGUAGES or len(code) > MAX_CODE or max(map(len, code.split("\n"))) > MAX_LINE:
+    if language not in LANGUAGES or not _is_quick(code, language):
         return None
     tokens = list(_lexer(language).get_tokens(code))
     if "".join(value for _, value in tokens) != code:
@@ -57,6 +61,11 @@ def highlight(code: str, language: str) -> str | None:
     coloured = format_tokens(iter(tokens), _FORMATTER)
     # The formatter ends the last line even where the code does not.
     return coloured if code.endswith("\n") else coloured.removesuffix("\n")
+
+
+def _is_quick(code: str, language: str) -> bool:
+    limit = MAX_SLOW_CODE if language in _SLOW else MAX_CODE
+    return len(code) <= limit and max(map(len, code.split("\n"))) <= MAX_LINE
 
 
 def stylesheet(dark: bool) -> str:

@@ -20,7 +20,7 @@ from agentweb.render.ops import Code, Done, Html, Op, Replace, Text
 from agentweb.render.sanitize import clean_text
 
 HTML_INTERVAL = 0.25  # seconds between two renderings of an open block, at least
-LONGEST_INTERVAL = 1.0  # seconds, at most, however much a rendering costs
+LONGEST_INTERVAL = 3.0  # seconds, at most; only blocks of tens of thousands of characters come near
 COST_FACTOR = 10  # an interval is at least this many times the last rendering
 
 # Characters that may end or begin markup together with what stands before them.

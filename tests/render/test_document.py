@@ -165,6 +165,15 @@ def test_very_long_code_stays_without_colours(code: str) -> None:
     assert "<span" not in html(f"```python\n{code}\n```")
 
 
+@pytest.mark.parametrize("language", ["c#", "java", "hcl", "makefile", "c++", "html", "typescript"])
+@pytest.mark.parametrize("unit", ["a ", "a.", "{", "(", "<!--", "\t "])
+def test_code_made_to_keep_a_lexer_busy_does_not(language: str, unit: str) -> None:
+    line = (unit * 500)[:490] + "\n"
+    begun = time.thread_time()
+    document(f"```{language}\n{line * 20}```\n\n```{language}\n{line * 8}```")
+    assert time.thread_time() - begun < 3.0
+
+
 def test_text_that_is_nested_too_deep_is_kept_as_lines() -> None:
     depth = 1_000
     shown = html("\n".join("  " * level + f"- item{level}" for level in range(depth)))

@@ -144,7 +144,7 @@ def test_markup_renders_the_open_block_again_but_not_before_a_quarter_of_a_secon
     assert text.ops(0.25) == (Html(0, '<p dir="auto">one <em>two</em> three</p>'),)
 
 
-@pytest.mark.parametrize(("cost", "wait"), [(0.001, 0.25), (0.05, 0.5), (3.0, 1.0)])
+@pytest.mark.parametrize(("cost", "wait"), [(0.001, 0.25), (0.05, 0.5), (9.0, 3.0)])
 def test_costly_blocks_are_rendered_less_often(cost: float, wait: float) -> None:
     ticks = iter(range(1_000))
     text = Incremental(measure=lambda: next(ticks) * cost)
