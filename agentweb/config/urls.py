@@ -11,6 +11,7 @@ urlpatterns = [
     path("", include("agentweb.chat.urls")),
     path("api/v1/", include("agentweb.api.urls")),
     path("health/", include("agentweb.api.health_urls")),
+    path("audit/", include("agentweb.audit.urls")),
     path("i18n/", include("django.conf.urls.i18n")),
     path("admin/", admin.site.urls),
 ]

@@ -61,7 +61,7 @@ class AgentTools:
     """The tools that one run was offered; whether each may be used at all is judged by the policy, live."""
 
     def __init__(self, snapshot: Mapping[str, Any], *, workspace: Path, cancelled: Callable[[], bool]) -> None:
-        self._specs = {data["name"]: _spec(data) for data in snapshot["tools"]}
+        self._specs = {spec.name: spec for spec in offered(snapshot)}
         self._workspace = workspace
         self._cancelled = cancelled
 
@@ -80,9 +80,10 @@ class AgentTools:
         )
 
 
-def _spec(data: Mapping[str, Any]) -> ToolSpec:
+def offered(snapshot: Mapping[str, Any]) -> tuple[ToolSpec, ...]:
+    """The tools that the model of a run is told about, as they were when the run began."""
     names = ("name", "label", "description", "parameters", "reads", "repeatable", "timeout_s", "digest")
-    return ToolSpec(**{name: data[name] for name in names})
+    return tuple(ToolSpec(**{name: data[name] for name in names}) for data in snapshot["tools"])
 
 
 class LivePolicy:

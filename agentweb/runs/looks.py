@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from django.db.models import Max, QuerySet
 from django.utils import timezone
 
 from agentweb.runs.models import AccessLog, Conversation
@@ -14,3 +15,9 @@ def log_look(*, user: User, conversation: Conversation) -> None:
     recent = timezone.now() - RESOLUTION
     if not AccessLog.objects.filter(conversation=conversation, user=user, at__gt=recent).exists():
         AccessLog.objects.create(conversation=conversation, user=user)
+
+
+def latest_looks(conversation: Conversation, limit: int = 5) -> QuerySet[User]:
+    """Who looked, the last ones first, each once with the time as ``looked_at``."""
+    people = User.objects.filter(looks__conversation=conversation)
+    return people.annotate(looked_at=Max("looks__at")).order_by("-looked_at")[:limit]

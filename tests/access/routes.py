@@ -10,7 +10,14 @@ from agentweb.chat.routing import websocket_urlpatterns
 
 # How the site's own placeholders are called in the table, by the part of the address before them.
 OWNERS = {"c": "conversation", "conversations": "conversation", "runs": "run", "approvals": "approval", "calls": "call"}
-NAMES = {"queue": "queued", "message": "message", "call": "call", "run": "run", "files": "path"} | OWNERS
+NAMES = {
+    "queue": "queued",
+    "message": "message",
+    "call": "call",
+    "run": "run",
+    "files": "path",
+    "requests": "request",
+} | OWNERS
 CATCH_ALL = "api/v1/^.*$"
 DOCS = {"api/v1/docs", "api/v1/openapi.json"}
 

@@ -14,6 +14,7 @@ class Needs(Enum):
     WRITE = "may write in it"
     MANAGE = "owner or admin"
     DECIDE = "may decide about its calls"
+    REVIEW = "reviewer or admin of the team"
     STAFF = "may use the admin"
 
 
@@ -28,7 +29,9 @@ ALLOWED = {
     Needs.WRITE: {"private": {"owner"}, "team": {"owner", "member", "admin"}},
     Needs.MANAGE: {"private": {"owner", "admin"}, "team": {"owner", "admin"}},
     Needs.DECIDE: {"private": {"owner", "admin"}, "team": {"owner", "member", "admin"}},
+    Needs.REVIEW: {"private": {"admin", "reviewer"}, "team": {"admin", "reviewer"}},
 }
+HIDDEN = {Needs.REVIEW}  # others are not even told that the page is there
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,9 @@ PAGES = [
     Row("runs/<run>/queue/<queued>/remove", "POST", Needs.WRITE),
     Row("approvals/<approval>/decide", "POST", Needs.DECIDE, DECISION),
     Row("approvals/<approval>/modify", "GET", Needs.DECIDE),
+    Row("audit/", "GET", Needs.REVIEW),
+    Row("audit/runs/<run>/", "GET", Needs.REVIEW),
+    Row("audit/runs/<run>/requests/<request>", "GET", Needs.REVIEW),
 ]
 
 API = [

@@ -16,7 +16,7 @@ from agentweb.chat.routing import websocket_urlpatterns
 from agentweb.runs import workspaces
 from agentweb.teams.tokens import create_token
 from tests.access import routes
-from tests.access.table import ALLOWED, API, PAGES, ROLES, SEES, SOCKETS, Needs, Row
+from tests.access.table import ALLOWED, API, HIDDEN, PAGES, ROLES, SEES, SOCKETS, Needs, Row
 from tests.access.world import PATH, World, make_world
 from tests.cast import Cast, make_cast
 from tests.valkey import shared_valkey, valkey  # noqa: F401  (fixtures)
@@ -39,7 +39,8 @@ def expected(row: Row, visibility: str, role: str) -> set[str]:
         return {"through"}
     if role == "anonymous":
         return {"sign in"}
-    return {"forbidden"} if role in SEES[visibility] else {"not found"}
+    told = role in SEES[visibility] and row.needs not in HIDDEN
+    return {"forbidden"} if told else {"not found"}
 
 
 def verdict(status: int, location: str) -> str:

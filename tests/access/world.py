@@ -31,6 +31,7 @@ class World:
             "message": str(self.message.public_id),
             "queued": str(self.queued.public_id),
             "path": PATH,
+            "request": str(self.run.events.get(kind="ModelRequested").number),
         }
 
 

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 from agentweb.chat.forms import key_for_form, text_of
 from agentweb.runs import selectors, services
 from agentweb.runs.errors import Invalid, RequestError
+from agentweb.runs.looks import latest_looks
 from agentweb.runs.models import Conversation, Visibility
 from agentweb.teams.access import default_team
 from agentweb.ui.answers import full_page, is_fragment, page
@@ -106,6 +107,7 @@ def conversation_page(
     context = _timeline(request, shown) | {
         "nav": "conversation",
         "may": shown.may,
+        "looks": latest_looks(shown) if shown.owner_id == request.user.pk else (),
         "model": model_badges([shown.agent])[shown.agent_id],
         "key": key_for_form(),
         "problem": problem,

@@ -1,0 +1,108 @@
+"""The exact request of a model call, made again from the record alone and held against the digest recorded then.
+
+The events of the conversation are replayed by the engine's own transcript, up to the call; prompt, tools and model
+come from the run's snapshot; the module that talks to models builds the body. No key and no endpoint is touched.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from agentweb.engine.codec import decode
+from agentweb.engine.events import Event as Fact
+from agentweb.engine.events import ModelRequested, RunStarted
+from agentweb.engine.messages import UserMessage
+from agentweb.engine.ports import ModelRequest
+from agentweb.engine.transcript import Transcript
+from agentweb.llm.config import ConfigError
+from agentweb.llm.factory import make_model
+from agentweb.llm.native import OpenAICall
+from agentweb.llm.scripted.model import ScriptedCall
+from agentweb.registry.ports import offered
+from agentweb.runs.errors import NotFound
+from agentweb.runs.models import Event, Message, Run
+
+SAYS = ("RunStarted", "SteeringTaken", "FollowUpTaken", "MessageFinished", "ToolFinished")  # what a model reads later
+UNREADABLE = (LookupError, TypeError, ValueError, AttributeError)  # what a record raises that makes no sense any more
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """``body`` is what was sent, if it ``matches`` the record. ``problem`` says why there is no body."""
+
+    asked: ModelRequested
+    body: Mapping[str, Any]
+    digest: str
+    problem: str = ""
+
+    @property
+    def matches(self) -> bool:
+        return bool(self.digest) and self.digest == self.asked.digest
+
+
+def fact_of(event: Event) -> Fact | None:
+    """The event as the engine knows it; None for one that was changed until it could not be read."""
+    try:
+        return decode(event.kind, json.loads(event.payload))
+    except UNREADABLE:
+        return None
+
+
+def rebuild(run: Run, number: int) -> Rebuilt:
+    """The request of the run's event ``number``. Raises NotFound when that event is no model call."""
+    event = run.events.filter(number=number).first()
+    asked = fact_of(event) if event else None
+    if not isinstance(asked, ModelRequested):
+        raise NotFound(_("There is no such model call."))
+    try:
+        prepared = _prepare(run, number, asked)
+    except ConfigError as error:  # it could not be called then either
+        return Rebuilt(asked, {}, "", str(error))
+    except UNREADABLE:
+        return Rebuilt(asked, {}, "", _("The record cannot be read, so the request cannot be made again."))
+    return Rebuilt(asked, prepared.body, prepared.digest)
+
+
+def _prepare(run: Run, number: int, asked: ModelRequested) -> OpenAICall | ScriptedCall:
+    """Raises one of UNREADABLE, and ConfigError for a model that cannot be used."""
+    snapshot = json.loads(run.snapshot.data)
+    history = _said_before(run, number).history()
+    request = ModelRequest(asked.message, snapshot["system"], history, offered(snapshot), asked.purpose)
+    return make_model(snapshot["model"]).prepare(request)
+
+
+def _said_before(run: Run, number: int) -> Transcript:
+    """What was said in the conversation before the run's event ``number``."""
+    rows = Event.objects.filter(run__conversation=run.conversation_id, kind__in=SAYS)
+    earlier = rows.filter(run__lt=run.pk).order_by("run_id", "number")
+    facts = [_decoded(event) for event in (*earlier, *rows.filter(run=run.pk, number__lt=number).order_by("number"))]
+    return replay(facts, _questions(facts))
+
+
+def replay(facts: Iterable[Fact], questions: Mapping[str, UserMessage]) -> Transcript:
+    """The transcript that the events make. ``questions``: the messages that runs were started by, by id."""
+    transcript = Transcript()
+    asked: set[str] = set()
+    for fact in facts:
+        if isinstance(fact, RunStarted) and fact.message in questions and fact.message not in asked:
+            asked.add(fact.message)  # a run that was tried again answers a message that is there already
+            transcript.messages.append(questions[fact.message])
+        transcript.apply(fact)
+    return transcript
+
+
+def _questions(facts: Iterable[Fact]) -> dict[str, UserMessage]:
+    """An event names the message that a run answers; its words are in the row."""
+    ids = [fact.message for fact in facts if isinstance(fact, RunStarted)]
+    rows = Message.objects.filter(public_id__in=ids).select_related("author")
+    return {
+        str(row.public_id): UserMessage(str(row.public_id), row.text, row.author.display_name if row.author else "")
+        for row in rows
+    }
+
+
+def _decoded(event: Event) -> Fact:
+    return decode(event.kind, json.loads(event.payload))

@@ -1,0 +1,152 @@
+"""What an event says, on one line, in the viewer's language."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from agentweb.engine import events
+from agentweb.engine.enums import CallStatus, Purpose
+from agentweb.ui import reasons
+from agentweb.ui.calls import DECISIONS, RESULTS, STATES, CallCard
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """``icon`` and ``css`` as for a state; ``detail`` is recorded text, perhaps from a model or a tool."""
+
+    title: str
+    icon: str
+    css: str = ""
+    detail: str = ""
+
+
+def tell(kind: str, fact: events.Event | None, card: CallCard | None) -> Telling:
+    """``card`` is that of the call that the event is about. An event that cannot be read says so."""
+    if fact is None:
+        return Telling(_("%(kind)s: this event cannot be read") % {"kind": kind}, "triangle-alert", "failed")
+    about = _TELLERS[type(fact)]
+    return about(fact, card.label if card else getattr(fact, "name", ""))
+
+
+def _run_started(fact: events.RunStarted, _tool: str) -> Telling:
+    words = ngettext(
+        "The run began: %(agent)s with %(model)s, at most %(turns)d turn",
+        "The run began: %(agent)s with %(model)s, at most %(turns)d turns",
+        fact.max_turns,
+    )
+    return Telling(words % {"agent": fact.agent, "model": fact.model, "turns": fact.max_turns}, "message-square")
+
+
+def _run_claimed(fact: events.RunClaimed, _tool: str) -> Telling:
+    return Telling(_("Taken by the worker %(worker)s") % {"worker": fact.worker}, "monitor")
+
+
+def _run_resumed(fact: events.RunResumed, _tool: str) -> Telling:
+    if fact.recovered:
+        return Telling(_("Taken up again after its worker was lost"), "rotate-ccw", "waiting")
+    return Telling(_("Taken up again after a pause"), "rotate-ccw")
+
+
+def _turn_started(fact: events.TurnStarted, _tool: str) -> Telling:
+    return Telling(_("Turn %(turn)d begins") % {"turn": fact.turn}, "chevron-right")
+
+
+def _turn_finished(fact: events.TurnFinished, _tool: str) -> Telling:
+    return Telling(_("Turn %(turn)d ends") % {"turn": fact.turn}, "chevron-right")
+
+
+def _steering_taken(fact: events.SteeringTaken, _tool: str) -> Telling:
+    return Telling(_("Taken from the inbox before the agent goes on"), "corner-down-right")
+
+
+def _follow_up_taken(fact: events.FollowUpTaken, _tool: str) -> Telling:
+    return Telling(_("Taken from the inbox after the agent had finished"), "corner-down-right")
+
+
+def _model_requested(fact: events.ModelRequested, _tool: str) -> Telling:
+    if fact.purpose is Purpose.WRAP_UP:
+        return Telling(_("%(model)s is asked to sum up, without tools") % {"model": fact.model}, "sparkles")
+    if fact.attempt > 1:
+        words = _("%(model)s is asked, attempt %(attempt)d")
+        return Telling(words % {"model": fact.model, "attempt": fact.attempt}, "sparkles")
+    return Telling(_("%(model)s is asked") % {"model": fact.model}, "sparkles")
+
+
+def _message_finished(fact: events.MessageFinished, _tool: str) -> Telling:
+    return Telling(_("The model's message is complete"), "bot")
+
+
+def _message_interrupted(fact: events.MessageInterrupted, _tool: str) -> Telling:
+    return Telling(_("The model's message broke off"), "circle-alert", "failed", fact.error.message)
+
+
+def _model_retried(fact: events.ModelRetried, _tool: str) -> Telling:
+    words = _("The model is asked again after %(wait).1f s") % {"wait": fact.wait}
+    return Telling(words, "rotate-ccw", "waiting", fact.error.message)
+
+
+def _tool_started(fact: events.ToolStarted, tool: str) -> Telling:
+    words = _("%(tool)s starts") if fact.attempt == 1 else _("%(tool)s starts, attempt %(attempt)d")
+    rule = _("Allowed by: %(rule)s") % {"rule": fact.rule} if fact.rule else ""
+    return Telling(words % {"tool": tool, "attempt": fact.attempt}, "wrench", "", rule)
+
+
+def _tool_finished(fact: events.ToolFinished, tool: str) -> Telling:
+    css, icon, state = RESULTS[fact.result.kind]
+    return Telling(f"{tool}: {state}", icon, css)
+
+
+def _tool_suspended(fact: events.ToolSuspended, tool: str) -> Telling:
+    return Telling(_("%(tool)s waits for input") % {"tool": tool}, "circle-pause", "waiting", fact.prompt)
+
+
+def _outcome_unknown(fact: events.OutcomeUnknown, tool: str) -> Telling:
+    css, icon, state = STATES[CallStatus.UNKNOWN]
+    return Telling(f"{tool}: {state}", icon, css)
+
+
+def _approval_requested(fact: events.ApprovalRequested, tool: str) -> Telling:
+    return Telling(_("Approval wanted: %(tool)s") % {"tool": tool}, "shield-alert", "waiting")
+
+
+def _approval_decided(fact: events.ApprovalDecided, tool: str) -> Telling:
+    css, icon, state = DECISIONS[fact.status]
+    return Telling(f"{tool}: {state}", icon, css)
+
+
+def _run_paused(fact: events.RunPaused, _tool: str) -> Telling:
+    words = ngettext("The run waits for %(count)d call", "The run waits for %(count)d calls", len(fact.calls))
+    return Telling(words % {"count": len(fact.calls)}, "circle-pause", "waiting")
+
+
+def _run_finished(fact: events.RunFinished, _tool: str) -> Telling:
+    icon = reasons.OUTCOME_ICONS[fact.outcome]
+    sentence = reasons.sentence(fact.reason)
+    fault = fact.error.message if fact.error else ""
+    return Telling(f"{reasons.outcome_word(fact.outcome)}. {sentence}", icon, "failed" if fact.error else "", fault)
+
+
+_TELLERS: dict[type[events.Event], Callable[[Any, str], Telling]] = {
+    events.RunStarted: _run_started,
+    events.RunClaimed: _run_claimed,
+    events.RunResumed: _run_resumed,
+    events.TurnStarted: _turn_started,
+    events.SteeringTaken: _steering_taken,
+    events.FollowUpTaken: _follow_up_taken,
+    events.ModelRequested: _model_requested,
+    events.MessageFinished: _message_finished,
+    events.MessageInterrupted: _message_interrupted,
+    events.ModelRetried: _model_retried,
+    events.ToolStarted: _tool_started,
+    events.ToolFinished: _tool_finished,
+    events.ToolSuspended: _tool_suspended,
+    events.OutcomeUnknown: _outcome_unknown,
+    events.ApprovalRequested: _approval_requested,
+    events.ApprovalDecided: _approval_decided,
+    events.TurnFinished: _turn_finished,
+    events.RunPaused: _run_paused,
+    events.RunFinished: _run_finished,
+}
