@@ -44,7 +44,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         self._run, self._after = _place(self.scope["query_string"])
         await self.accept()
         if (code := await self._refusal()) is not None:
-            await self.close(code=code)
+            await self._end(code)
             return
         await self._join_hints()
         self._tasks = [asyncio.create_task(self._stream()), asyncio.create_task(self._watch())]
@@ -67,9 +67,13 @@ class ConversationConsumer(AsyncWebsocketConsumer):
 
     async def signed_out(self, event: dict[str, Any]) -> None:
         if event["session"] == fingerprint(self._session):
-            await self.close(code=Refusal.SIGNED_OUT)
+            await self._end(Refusal.SIGNED_OUT)
         else:
             self._check_now.set()
+
+    async def _end(self, code: int) -> None:
+        """Daphne takes a plain int only."""
+        await self.close(code=int(code))
 
     async def _refusal(self) -> Refusal | None:
         user = await person(self._session)
@@ -96,10 +100,10 @@ class ConversationConsumer(AsyncWebsocketConsumer):
                     for shown in await blocks.frames(frame):
                         await self._say(shown)
         except TimeoutError:
-            await self.close(code=TOO_SLOW)
+            await self._end(TOO_SLOW)
         except Exception:
             logger.exception("A socket failed; its page connects again.")
-            await self.close(code=FAILED)
+            await self._end(FAILED)
 
     async def _watch(self) -> None:
         """Keep proxies from closing a silent socket, and close it ourselves when the person may not read on."""
@@ -112,12 +116,12 @@ class ConversationConsumer(AsyncWebsocketConsumer):
                 self._check_now.clear()
                 next_check = loop.time() + self._check_s
                 if (code := await self._refusal_later()) is not None:
-                    await self.close(code=code)
+                    await self._end(code)
                     return
             try:
                 await self._say({"ping": 1})
             except TimeoutError:
-                await self.close(code=TOO_SLOW)
+                await self._end(TOO_SLOW)
                 return
 
     async def _refusal_later(self) -> Refusal | None:

@@ -82,10 +82,10 @@ def test_a_reader_who_scrolls_up_stays_there_until_they_jump_back(page: Page, si
     page.set_viewport_size({"width": 800, "height": 400})
     sign_in(page, "ann")
     begin(page, LONG)
-    page.wait_for_function("document.scrollingElement.scrollHeight > innerHeight + 200")
+    page.wait_for_function("() => document.scrollingElement.scrollHeight > innerHeight + 200")
     page.mouse.move(400, 200)
     page.mouse.wheel(0, -5000)
-    page.wait_for_function("scrollY === 0")
+    page.wait_for_function("() => scrollY === 0")
     grown(page, 200)
     assert page.evaluate("scrollY") == 0
     page.locator("#jump-latest button").click()
