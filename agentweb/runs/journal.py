@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -58,9 +58,7 @@ class Appended:
 def claim(run: str, worker: WorkerProcess) -> Claimed | None:
     """Take the run for this worker, or None when it is not to be had."""
     with transaction.atomic():
-        row = (
-            Run.objects.select_for_update().select_related("conversation").filter(public_id=run).filter(_free()).first()
-        )
+        row = _locked().filter(public_id=run).filter(_free()).first()
         if row is None:
             return None
         recovered = row.status == Run.Status.RUNNING
@@ -89,7 +87,7 @@ def claim(run: str, worker: WorkerProcess) -> Claimed | None:
 def append(claimed: Claimed, batch: events.Batch) -> Appended:
     """Record one boundary. Raises LeaseLost, or Stale when a queued message is no longer as the loop saw it."""
     with transaction.atomic():
-        row = Run.objects.select_for_update().select_related("conversation").filter(pk=claimed.run_id).first()
+        row = _locked().filter(pk=claimed.run_id).first()
         if row is None or row.epoch != claimed.epoch or row.status != Run.Status.RUNNING:
             raise LeaseLost(claimed.run)
         refused = bool(batch) and _refused(row, batch[-1])
@@ -121,6 +119,11 @@ def release(claimed: Claimed) -> None:
         )
         if changed:
             outbox.enqueue(claimed.run)
+
+
+def _locked() -> QuerySet[Run]:
+    """Runs, each locked alone where the database can: PostgreSQL does not lock what an outer join may lack."""
+    return Run.objects.select_for_update(of=("self",)).select_related("conversation")
 
 
 def _free() -> Q:
