@@ -27,10 +27,12 @@ Directives, anywhere in the LAST user message (they override the command line):
         Turns already done are counted from the assistant messages with tool_calls that
         follow the last user message; after the last one the plain text answer is streamed.
         [[say=20]] streams 20 tokens of text before each tool call.
+    [[text "# Any JSON string"]]
+        the answer is this text and nothing else, in pieces of five characters; other tokens do not occur.
     [[fail=500]]          answer with that HTTP status (429 carries Retry-After: 1)
     [[fail=500 times=2]]  only the first 2 requests with this key fail (needs key=)
     [[drop=10]]           close the connection abruptly after 10 tokens
-    [[stall=10 for=30]]   stop for 30 s after 10 tokens
+    [[stall=10 for=30]]   stop for 30 s after 10 tokens, or until POST /go/KEY (needs key= for that)
 """
 
 from __future__ import annotations
@@ -46,6 +48,8 @@ from collections import Counter
 
 TOKEN_RE = re.compile(r"(\d+)@(\d{16})")  # (sequence number, epoch microseconds)
 _CALLS = re.compile(r"\[\[call\s+")
+_TEXT = re.compile(r'\[\[text\s+(?=")')
+_PIECE = 5  # characters, so that tags and fences are cut in two
 _CALL = re.compile(r"([\w.-]+)\s*")
 _OPTIONS = re.compile(r"\[\[([a-z]+=[^\[\]]*)\]\]")
 _REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found", 429: "Too Many Requests"}
@@ -119,6 +123,11 @@ class Plan:
                     self.stall_for = float(value)
                 elif name == "key":
                     self.key = value
+        said = _TEXT.search(text or "")
+        whole = json.JSONDecoder().raw_decode(text, said.end())[0] if said else ""
+        self.pieces = [whole[at : at + _PIECE] for at in range(0, len(whole), _PIECE)]
+        if self.pieces:
+            self.tokens = len(self.pieces)
         self.turn = done
         self.calls = turns[done] if done < len(turns) else None
         if self.calls is not None:
@@ -130,6 +139,7 @@ class Server(asyncio.Protocol):
     stats = Stats()
     defaults: argparse.Namespace
     serial = 0
+    stalled: set[Server] = set()
 
     def connection_made(self, transport) -> None:
         self.transport = transport
@@ -139,6 +149,7 @@ class Server(asyncio.Protocol):
         self.busy = self.paused = False
 
     def connection_lost(self, exc) -> None:
+        self.stalled.discard(self)
         if self.timer:
             self.timer.cancel()
         if self.busy:
@@ -181,6 +192,12 @@ class Server(asyncio.Protocol):
             self.reply(
                 200, {"object": "list", "data": [{"id": "fake", "object": "model", "created": 0, "owned_by": "fake"}]}
             )
+        elif path.startswith("/go/"):
+            for other in [other for other in self.stalled if other.plan.key == path.removeprefix("/go/")]:
+                other.timer.cancel()
+                other.first = self.loop.time() - other.sent / (other.plan.rate or 1)
+                other.step()
+            self.reply(200, {})
         elif path == "/stats":
             self.reply(200, self.stats.as_dict())
         elif path == "/reset":
@@ -239,6 +256,10 @@ class Server(asyncio.Protocol):
     def text(self) -> bytes:
         """The next chunk's tokens, stamped now."""
         count = min(self.plan.batch, self.plan.tokens - self.sent)
+        if self.plan.pieces and not self.plan.calls:
+            words = "".join(self.plan.pieces[self.sent : self.sent + count])
+            self.sent += count
+            return json.dumps(words)[1:-1].encode()
         now = time.time_ns() // 1000
         out = b"".join(b"%d@%d " % (self.sent + i, now) for i in range(count))
         self.sent += count
@@ -246,6 +267,7 @@ class Server(asyncio.Protocol):
 
     def step(self) -> None:
         plan = self.plan
+        self.stalled.discard(self)
         if self.sent >= plan.tokens:
             return self.finish()
         if 0 <= plan.drop <= self.sent:
@@ -253,6 +275,7 @@ class Server(asyncio.Protocol):
             return
         if 0 <= plan.stall <= self.sent:
             plan.stall, self.first = -1, self.first + plan.stall_for
+            self.stalled.add(self)
             self.timer = self.loop.call_later(plan.stall_for, self.step)
             return
         suffix = b'"},"finish_reason":null}]}'
@@ -312,7 +335,8 @@ class Server(asyncio.Protocol):
         text = b""
         while self.sent < self.plan.tokens:
             text += self.text()
-        message: dict = {"role": "assistant", "content": text.decode() or None}
+        words = json.loads(b'"%b"' % text)
+        message: dict = {"role": "assistant", "content": words or None}
         if self.plan.calls:
             message["tool_calls"] = [{k: v for k, v in c.items() if k != "index"} for c in self.tool_calls()]
         self.reply(

@@ -3,16 +3,24 @@
 Synchronous Playwright keeps an event loop in this thread, so these tests run in a process without asyncio tests.
 """
 
+import json
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Route
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Cookie, Page, Route
 
 from tests import chromium, databases
+from tests.e2e.chat_page import Chat
+from tests.e2e.program import Program
+from tests.e2e.speech import Speech
 from tests.stack import Stack, stack_on
+
+HERE = Path(__file__).resolve().parent
+TOOLS = "tests.e2e.slow_tools"
 
 
 @pytest.fixture(scope="session")
@@ -29,13 +37,59 @@ def own_database_url(tmp_path: Path) -> Iterator[str]:
         yield address
 
 
+@dataclass(frozen=True)
+class Furniture:
+    """Tokens of the API by user name, ids of agents by name."""
+
+    tokens: dict[str, str]
+    agents: dict[str, str]
+
+
 @pytest.fixture(scope="session")
 def stack(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Iterator[Stack]:
     """The site that most tests share, with the demo team and a model server. Leave it running as you found it."""
-    with stack_on(tmp_path_factory.mktemp("stack"), database_url) as running:
+    with stack_on(tmp_path_factory.mktemp("stack"), database_url, TOOLBOX_MODULES=TOOLS) as running:
         running.start("model")
         running.begin()
         yield running
+
+
+@pytest.fixture(scope="session")
+def furniture(stack: Stack) -> Furniture:
+    """Beyond the demo team: the agents Echo (the fake model, every tool) and Hasty (one turn), and tokens."""
+    code = (HERE / "furnish.py").read_text()
+    return Furniture(**json.loads(stack.manage("shell", "-c", code, MODEL_URL=stack.model_url).stdout.splitlines()[-1]))
+
+
+@pytest.fixture(scope="session")
+def cookies(stack: Stack) -> Callable[[str], list[Cookie]]:
+    """The session of a person, who signs in when it is first asked for."""
+    known: dict[str, list[Cookie]] = {}
+
+    def of(name: str) -> list[Cookie]:
+        if name not in known:
+            known[name] = _sign_in(stack, name)
+        return known[name]
+
+    return of
+
+
+def _sign_in(stack: Stack, name: str) -> list[Cookie]:
+    with stack.client() as client:
+        client.get("/accounts/login/")
+        form = {"login": name, "password": stack.passwords[name], "csrfmiddlewaretoken": client.cookies["csrftoken"]}
+        answer = client.post("/accounts/login/", data=form)
+        assert answer.status_code == 302, answer.text
+        return [Cookie(name=each.name, value=each.value or "", url=stack.url) for each in client.cookies.jar]
+
+
+@pytest.fixture
+def program(stack: Stack, furniture: Furniture) -> Iterator[Callable[[str], Program]]:
+    """A program that talks to the site with a person's token."""
+    clients = {name: stack.client(token) for name, token in furniture.tokens.items()}
+    yield lambda name: Program(clients[name], furniture.agents)
+    for client in clients.values():
+        client.close()
 
 
 @pytest.fixture(scope="session")
@@ -102,6 +156,49 @@ def context(context: BrowserContext, watch: Watch) -> Iterator[BrowserContext]:
     watch.follow(context)
     yield context
     assert watch.faults == []
+
+
+@pytest.fixture
+def window(
+    browser: Browser,
+    browser_context_args: dict[str, Any],
+    cookies: Callable[[str], list[Cookie]],
+    furniture: Furniture,
+    watch: Watch,
+) -> Iterator[Callable[..., Page]]:
+    """Opens a browser window in which a person is signed in; its faults fail the test."""
+    opened: list[BrowserContext] = []
+
+    def open_for(name: str, **options: Any) -> Page:
+        made = browser.new_context(**{**browser_context_args, **options})
+        made.set_default_timeout(20_000)
+        made.add_cookies(cookies(name))
+        watch.follow(made)
+        opened.append(made)
+        return made.new_page()
+
+    yield open_for
+    for made in opened:
+        made.close()
+    assert watch.faults == []
+
+
+@pytest.fixture
+def ann(window: Callable[..., Page]) -> Page:
+    """A member's window."""
+    return window("ann")
+
+
+@pytest.fixture
+def echo(ann: Page, program: Callable[[str], Program]) -> Chat:
+    """A new conversation of ann with Echo, on the page."""
+    return Chat.open(ann, program("ann").converse("Echo"))
+
+
+@pytest.fixture
+def speech(stack: Stack) -> Speech:
+    """An answer that this test stops in the middle."""
+    return Speech(stack.model_url)
 
 
 @pytest.fixture

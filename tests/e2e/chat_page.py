@@ -1,0 +1,116 @@
+"""One conversation in one tab of a browser, as a person reads and works it."""
+
+import re
+from contextlib import suppress
+from typing import Any
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.waiting import until
+
+SLOW = 30_000
+"""Milliseconds for what takes a run some steps."""
+
+_SHOWN = """() => [...document.querySelectorAll("#log .run")].map((run) => ({
+  run: run.id,
+  footer: run.querySelector(".run-state").innerText,
+  entries: [...run.querySelector(".entries").children].map((each) => each.matches(".message")
+    ? [each.id, each.className, each.hidden, each.querySelector(".thinking-text")?.textContent ?? null,
+       each.querySelector(".body").innerHTML.trim()]
+    : [each.id, each.className, each.textContent.replace(/\\s+/g, " ").trim()]),
+}))"""
+
+
+class Chat:
+    """``page`` shows the conversation; words are those of the English interface."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.log = page.locator("#log")
+        self.field = page.locator("#composer-text")
+        self.state = page.locator(".run-state").last
+        self.totals = self.state.locator(".totals")
+        self.answer = page.locator(".message.assistant .body").last
+        self.thoughts = page.locator(".message.assistant .thinking-text")
+        self.calls = page.locator(".call")
+        self.waiting = page.locator(".approval.pending")
+
+    @classmethod
+    def begin(cls, page: Page, agent: str, text: str, *, shared: bool = False) -> "Chat":
+        """From the first page: choose the agent, write, start."""
+        page.goto("/")
+        page.locator(".agent label").filter(has=page.locator(f".name:text-is('{agent}')")).click()
+        page.locator("[name=visibility]").set_checked(shared)
+        page.locator("#composer-text").fill(text)
+        page.locator("#composer-send").click()
+        page.wait_for_url(re.compile("/c/[0-9a-f-]{36}/"))
+        return cls(page)
+
+    @classmethod
+    def open(cls, page: Page, conversation: str) -> "Chat":
+        page.goto(f"/c/{conversation}/")
+        return cls(page)
+
+    def in_another_tab(self) -> "Chat":
+        return Chat.open(self.page.context.new_page(), self.conversation)
+
+    @property
+    def conversation(self) -> str:
+        return self.page.url.split("/c/")[1][:36]
+
+    @property
+    def run(self) -> str:
+        """The id of the last run on the page."""
+        return str(self.page.locator(".run").last.get_attribute("data-run"))
+
+    def send(self, text: str, key: str = "Enter") -> None:
+        self.field.fill(text)
+        self.field.press(key)
+
+    def ask(self, text: str) -> None:
+        """Send a message that begins a run, and wait until its run is on the page."""
+        before = self.page.locator(".run").count()
+        self.send(text)
+        expect(self.page.locator(".run")).to_have_count(before + 1)
+
+    def expect_finished(self, word: str = "Answered") -> None:
+        expect(self.state).to_have_attribute("data-status", "finished", timeout=SLOW)
+        expect(self.state.locator("strong")).to_have_text(word)
+
+    def expect_waiting(self, count: int = 1) -> None:
+        expect(self.waiting).to_have_count(count, timeout=SLOW)
+
+    def expect_words(self) -> None:
+        """Something of the answer is there."""
+        expect(self.answer).to_contain_text(re.compile(r"\S"), timeout=SLOW)
+
+    def button(self, name: str, within: Locator | None = None) -> Locator:
+        return (within or self.page).get_by_role("button", name=name, exact=True)
+
+    def approve_all(self) -> int:
+        """Approve what waits until the run has ended; how many calls were asked about."""
+        decided: set[str] = set()
+        while True:
+            until(lambda: self._ended() or self.waiting.count() > 0, SLOW / 1000, "the run ends or asks")
+            if self.waiting.count() == 0:
+                return len(decided)
+            card = self.page.locator(f"#{self.waiting.first.get_attribute('id')}")
+            decided.add(str(card.get_attribute("id")))
+            self.button("Approve", card).click()
+            expect(card).not_to_have_class(re.compile("pending"))
+
+    def _ended(self) -> bool:
+        return self.state.count() > 0 and self.state.get_attribute("data-status") == "finished"
+
+    def shown(self) -> list[dict[str, Any]]:
+        """All that the log shows, in a form that can be compared with another view of the same conversation."""
+        return list(self.page.evaluate(_SHOWN))
+
+    def expect_same_when_loaded_anew(self) -> None:
+        """What came over the socket is what the server gives to a fresh tab."""
+        fresh = self.in_another_tab()
+        expected = fresh.shown()
+        fresh.page.close()
+        with suppress(AssertionError):
+            until(lambda: self.shown() == expected, seconds=10)
+        assert self.shown() == expected
