@@ -82,6 +82,12 @@ def _test_name(folder: Path) -> str:
     return str(folder / "test.sqlite3") if databases.chosen() == databases.SQLITE else f"agentweb_test_{os.getpid()}"
 
 
+@pytest.fixture(scope="session")
+def django_db_keepdb() -> bool:
+    """The test database goes with its folder or server; threads that still look at it do not matter."""
+    return True
+
+
 @pytest.fixture
 def live_database(transactional_db: None) -> str:
     """DATABASE_URL of the test database, for real processes that work on it beside the test."""
