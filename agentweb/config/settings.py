@@ -205,6 +205,13 @@ SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 if BEHIND_TLS:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    SECURE_SSL_REDIRECT = True
+    SECURE_REDIRECT_EXEMPT = [r"^health/"]  # asked from inside, where there is no TLS
+    SECURE_HSTS_SECONDS = read("HSTS_SECONDS", env.int, 2_592_000, "a whole number of seconds")
+    # Speaking for other names of the domain, and for good, is up to whoever owns the domain.
+    SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
+    # Who tries passwords is told apart by the address that the nearest proxy saw.
+    ALLAUTH_TRUSTED_PROXY_COUNT = read("TRUSTED_PROXIES", env.int, 1, "a whole number")
 
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {

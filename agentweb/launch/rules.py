@@ -143,6 +143,8 @@ RULES: Mapping[str, Rule] = {
     "SECRET_KEY": secret_key,
     "ALLOWED_HOSTS": host_names,
     "CSRF_TRUSTED_ORIGINS": origins,
+    "HSTS_SECONDS": whole_number(0, 100_000_000),
+    "TRUSTED_PROXIES": whole_number(0, 10),
     "REDIS_URL": redis_url,
     "DATABASE_URL": database_url,
     "OPENAI_BASE_URL": http_url,

@@ -68,7 +68,7 @@ class ReadinessProbe:
     def __init__(self, listener: socket.socket, values: Mapping[str, str]) -> None:
         self.missing = "the web process does not answer"
         self._family, self._address = listener.family, _reachable(listener.getsockname())
-        self._host = _accepted_host(values)
+        self._host = accepted_host(values)
         self._connection: socket.socket | None = None
         self._answer = b""
         self._next = self._deadline = 0.0
@@ -125,7 +125,7 @@ def _reachable(name: tuple[str, int]) -> tuple[str, int]:
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(name[0], name[0]), name[1]
 
 
-def _accepted_host(values: Mapping[str, str]) -> str:
+def accepted_host(values: Mapping[str, str]) -> str:
     """A Host header that the site accepts: the first of ALLOWED_HOSTS that is a whole name."""
     names = [name.strip() for name in values.get("ALLOWED_HOSTS", "").split(",")]
     return next((name.lstrip(".") for name in names if name not in ("", "*")), "localhost")
