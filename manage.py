@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Entry point of every command. `up` starts all processes and never loads Django; the rest is Django's."""
+"""Entry point of every command. `up` starts all processes and never loads Django, `ask` starts what it needs before it
+does; the rest is Django's."""
 
 import os
 import sys
 from pathlib import Path
 
-from agentweb.launch import up
+from agentweb.launch import ask, up
 
 
 def run_django(arguments: list[str]) -> None:
@@ -25,4 +26,6 @@ def run_django(arguments: list[str]) -> None:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["up"]:
         sys.exit(up.main(sys.argv[2:]))
+    if sys.argv[1:2] == ["ask"]:
+        sys.exit(ask.main(sys.argv, run_django))
     run_django(sys.argv)

@@ -6,7 +6,7 @@ Call these from the main thread: on Linux the children end with the thread that 
 import os
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 READY_SECONDS = 60.0
 _POLL_SECONDS = 0.02
 _STOP_SECONDS = 10.0
+_SHOWN_LINES = 15
 
 
 class Service:
@@ -96,25 +97,48 @@ def start_worker(settings: Environment, env: Mapping[str, str], run_dir: RunDire
     return Service(commands.worker(1, settings, env), run_dir, log)
 
 
-@contextmanager
-def running_or_started(surroundings: Mapping[str, str] | None = None, root: Path = ROOT) -> Iterator[str]:
-    """REDIS_URL of what works on the data folder: of `up` where that runs, else of a Redis and a worker of our own.
+@dataclass(frozen=True)
+class Running:
+    """What works on a data folder: where its Redis is, and the worker of our own, if there was none."""
 
+    redis_url: str
+    worker: Service | None = None
+    log: Path | None = None
+
+    def obituary(self) -> str:
+        """The last lines of a worker of our own that has ended by itself; empty while all is well."""
+        if self.worker is None or self.log is None or self.worker.process.poll() is None:
+            return ""
+        lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-_SHOWN_LINES:]
+        return "\n  ".join(["The worker has ended. Its last lines:", *lines]) + "\n"
+
+
+@contextmanager
+def running_or_started(
+    surroundings: Mapping[str, str] | None = None,
+    root: Path = ROOT,
+    before_worker: Callable[[str], None] = lambda redis_url: None,
+) -> Iterator[Running]:
+    """What works on the data folder: `up` where that runs, else a Redis and a worker of our own.
+
+    `before_worker` is called with the address of a Redis of our own, to prepare the data that the worker needs.
     Several programs may do this at once on one data folder: the rows of the database decide who does what.
     """
     settings = environment.load(os.environ if surroundings is None else surroundings, root)
     datadir.prepare(settings.data_dir)
     runtime = Runtime.read(settings.data_dir)
     if runtime:
-        yield runtime.redis_url
+        yield Running(runtime.redis_url)
         return
     run_dir = borrowed(settings.data_dir / "run", "ask")
     try:
         with _redis_for(settings, run_dir) as url:
+            datadir.secret_key(settings.data_dir)
+            before_worker(url)
             log = run_dir.path / "worker.log"
             worker = start_worker(settings, settings.for_children(REDIS_URL=url), run_dir, log)
             try:
-                yield url
+                yield Running(url, worker, log)
             finally:
                 worker.stop()
     finally:

@@ -22,12 +22,12 @@ class ChatModelForm(forms.ModelForm):
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "class": "vTextField"}),
         help_text=_("Stored encrypted and never shown again. Empty: the key stays as it is."),
     )
-    forget_key = forms.BooleanField(label=_("forget the key"), required=False)
+    forget_key = forms.BooleanField(label=_("Forget the key"), required=False)
     headers = JsonObjectField(
-        label=_("extra headers"), required=False, help_text=_('Sent with each request: {"X-Team": "blue"}')
+        label=_("Extra headers"), required=False, help_text=_('Sent with each request: {"X-Team": "blue"}')
     )
     body = JsonObjectField(
-        label=_("extra body fields"),
+        label=_("Extra body fields"),
         required=False,
         help_text=_("Merged over the request and recorded with each run: nothing secret here."),
     )

@@ -131,7 +131,10 @@ def _start_run(user: User, conversation: Conversation, message: Message) -> Run:
     agent = Agent.objects.select_related("model", "team").get(pk=conversation.agent_id)
     if not agent.enabled:
         raise Conflict(_("The agent %(agent)s is switched off. Ask an admin.") % {"agent": agent.name})
-    built = snapshots.build(agent)
+    try:
+        built = snapshots.build(agent)
+    except snapshots.NoModel as error:
+        raise Conflict(_("No model is set up. Ask an admin.")) from error
     snapshot, _created = Snapshot.objects.get_or_create(digest=built.digest, defaults={"data": built.text})
     now = timezone.now()
     run = Run.objects.create(
