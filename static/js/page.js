@@ -67,7 +67,20 @@
     anchor = null;
   });
 
-  // --- small things ---------------------------------------------------------------------------------------------------
+  // --- times --------------------------------------------------------------------------------------------------------
+
+  // The server writes UTC; people read the time where they are.
+  const inZone = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
+  function localTimes(root) {
+    for (const time of root.querySelectorAll("time[data-local]")) {
+      time.textContent = inZone.format(new Date(time.dateTime));
+      time.removeAttribute("data-local");
+    }
+  }
+  localTimes(document);
+  document.addEventListener("htmx:after:process", (event) => localTimes(event.target));
+
+  // --- small things -------------------------------------------------------------------------------------------------
 
   // A form that may be sent once: its buttons go off after the first click, and on again when the page comes back.
   document.addEventListener("submit", (event) => {

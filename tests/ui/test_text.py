@@ -1,5 +1,6 @@
 """Text for people to judge: hidden characters, long results, recorded effects, numbers."""
 
+from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 
 import pytest
@@ -9,7 +10,7 @@ from agentweb.toolbox import previews
 from agentweb.ui.effects import effect_text
 from agentweb.ui.excerpt import HEAD_LINES, TAIL_LINES, excerpt
 from agentweb.ui.hidden import hides_something, visible_html
-from agentweb.ui.templatetags.ui import count, html_language, money, seconds
+from agentweb.ui.templatetags.ui import count, html_language, moment, money, seconds
 
 
 @pytest.mark.parametrize(
@@ -105,3 +106,8 @@ def test_numbers_are_grouped_and_durations_are_short():
 
 def test_languages_are_named_as_html_wants_them():
     assert [html_language(code) for code in ("en", "zh-hans")] == ["en", "zh-Hans"]
+
+
+def test_a_time_is_written_in_utc_for_a_script_to_turn_into_the_viewers_zone():
+    html = moment(datetime(2026, 11, 30, 8, 5, 9, tzinfo=timezone(timedelta(hours=1))))
+    assert html == '<time datetime="2026-11-30T07:05:09+00:00" data-local>11/30/2026 7:05 a.m. UTC</time>'

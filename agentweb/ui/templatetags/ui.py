@@ -1,11 +1,13 @@
 """What templates need beyond Django's own tags: icons, theme, language, safe text, and parts of a conversation."""
 
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
 from django import template
 from django.template import Context
-from django.utils.formats import number_format
+from django.utils.formats import date_format, number_format
+from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language
 
@@ -54,6 +56,14 @@ def pending_count(context: Context) -> int:
     if not hasattr(request, "pending_approvals"):
         request.pending_approvals = selectors.pending_count(request.user)
     return request.pending_approvals
+
+
+@register.simple_tag
+def moment(value: datetime) -> SafeString:
+    """A time as text in UTC; a script turns it into the viewer's own zone."""
+    utc = value.astimezone(UTC)
+    shown = date_format(utc, "SHORT_DATETIME_FORMAT")
+    return format_html('<time datetime="{}" data-local>{} UTC</time>', utc.isoformat(timespec="seconds"), shown)
 
 
 @register.filter
