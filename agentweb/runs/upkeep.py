@@ -1,7 +1,8 @@
 """What must happen although nobody asks for it: lost runs, forgotten runs, decisions not taken up, ended waits."""
 
 from collections.abc import Collection
-from datetime import timedelta
+from datetime import datetime, timedelta
+from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
@@ -34,7 +35,7 @@ def _patience_over() -> Q:
     return over
 
 
-def _enqueue_again(pk: int, run: object, enqueued_at: object) -> int:
+def _enqueue_again(pk: int, run: UUID, enqueued_at: datetime | None) -> int:
     """Of several sweepers, the one whose update counts asks."""
     changed = Run.objects.filter(pk=pk, enqueued_at=enqueued_at).update(
         enqueued_at=Now(), enqueued_times=F("enqueued_times") + 1

@@ -13,8 +13,9 @@ from django.db.models.functions import Now
 from agentweb.engine.enums import Outcome, Reason
 from agentweb.engine.events import MessageInterrupted, ModelRequested, TurnStarted
 from agentweb.runs import journal, services
-from agentweb.runs.models import Message, Run, WorkerProcess
-from agentweb.runs.selectors import run_for
+from agentweb.runs.decisions import decide
+from agentweb.runs.models import Approval, Message, Run, WorkerProcess
+from agentweb.runs.selectors import approval_for, run_for
 from agentweb.worker import process as worker_process
 from agentweb.worker.process import Process
 from agentweb.worker.tasks import advance
@@ -108,6 +109,19 @@ def test_a_run_that_asks_waits_without_a_worker_and_goes_on_after_the_decision(p
     waiting = reread(run)
     assert (waiting.status, waiting.owner) == (Run.Status.WAITING, None)
     assert kinds(run)[-1] == "RunPaused"
+
+
+def test_a_decided_run_goes_on_where_it_paused_and_runs_each_call_once(people, process):
+    run = people.builder_run()
+    process.advance(str(run.public_id))
+    while (approval := Approval.objects.filter(run=run, status=Approval.Status.PENDING).first()) is not None:
+        shown = approval_for(people.owner, approval.public_id)
+        decide(user=people.owner, approval=shown, decision="approve", digest=shown.digest)
+        process.advance(str(run.public_id))
+    run = reread(run)
+    assert (run.status, run.outcome) == (Run.Status.FINISHED, Outcome.ANSWERED)
+    assert "RunResumed" in kinds(run)
+    assert kinds(run).count("ToolStarted") == run.calls.count() == run.tool_calls > 0
 
 
 def test_a_message_that_a_lost_worker_was_writing_is_kept_as_interrupted(people, process):
