@@ -132,6 +132,7 @@ RULES: Mapping[str, Rule] = {
     "HOST": bind_address,
     "WORKERS": whole_number(1, 64),
     "WORKER_SLOTS": whole_number(1, 1000),
+    "TOOL_THREADS": whole_number(1, 1000),
     "MAX_ATTEMPTS": whole_number(1, 1000),
     "LEASE_SECONDS": seconds,
     "BEAT_SECONDS": seconds,

@@ -41,7 +41,7 @@ def _guarded(function: Callable[[], Any]) -> Any:
 @cache
 def shared_threads() -> Threads:
     """The process's own pool; its size is TOOL_THREADS from the environment, or 16."""
-    text = os.environ.get(SIZE_VARIABLE, str(DEFAULT_SIZE))
+    text = os.environ.get(SIZE_VARIABLE) or str(DEFAULT_SIZE)
     if not text.isdecimal() or int(text) < 1:
         raise ValueError(f"{SIZE_VARIABLE} must be a whole number of at least 1, not {text!r}.")
     return Threads(int(text))
