@@ -19,11 +19,8 @@ def valkey(server: Valkey, environment: Environment) -> Command:
 
 
 def prepare(env: Mapping[str, str], manage: str) -> Command:
-    """Migrations and, at the first start, the demo team; prints how to sign in.
-
-    Without the checks of the whole site, which load every page: the web process does that a moment later.
-    """
-    return Command("prepare", (sys.executable, manage, "prepare", "--skip-checks"), env, once=True)
+    """Migrations and, at the first start, the demo team; prints how to sign in."""
+    return Command("prepare", (sys.executable, manage, "prepare"), env, once=True)
 
 
 def worker(number: int, environment: Environment, env: Mapping[str, str]) -> Command:
