@@ -1,12 +1,12 @@
 """What must happen although nobody asks for it: lost runs, forgotten runs, decisions not taken up, ended waits."""
 
 from collections.abc import Collection
-from datetime import datetime, timedelta
+from datetime import timedelta
 from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 
 from agentweb.runs import journal, outbox
@@ -23,7 +23,8 @@ def enqueue_waiting_for_worker() -> int:
     lost = Q(owner=None) | Q(owner__beat_at__lt=Now() - timedelta(seconds=settings.LEASE_SECONDS))
     wanted = Q(status=Run.Status.QUEUED) | (Q(status=Run.Status.RUNNING) & lost)
     found = Run.objects.filter(wanted).filter(_patience_over()).order_by("enqueued_at", "pk")
-    return sum(_enqueue_again(*row) for row in found.values_list("pk", "public_id", "enqueued_at")[:AT_MOST])
+    rows = found.values_list("pk", "public_id", "epoch", "enqueued_times")[:AT_MOST]
+    return sum(_enqueue_again(*row) for row in rows)
 
 
 def _patience_over() -> Q:
@@ -35,10 +36,13 @@ def _patience_over() -> Q:
     return over
 
 
-def _enqueue_again(pk: int, run: UUID, enqueued_at: datetime | None) -> int:
-    """Of several sweepers, the one whose update counts asks."""
-    changed = Run.objects.filter(pk=pk, enqueued_at=enqueued_at).update(
-        enqueued_at=Now(), enqueued_times=F("enqueued_times") + 1
+def _enqueue_again(pk: int, run: UUID, epoch: int, times: int) -> int:
+    """Of several sweepers, the one whose update counts asks.
+
+    Numbers tell whether someone was faster. A moment would not: SQLite's own clock writes fewer digits than we do, so
+    a row that was asked for by a sweep would never again equal what was read from it."""
+    changed = Run.objects.filter(pk=pk, epoch=epoch, enqueued_times=times).update(
+        enqueued_at=Now(), enqueued_times=times + 1
     )
     if changed:
         outbox.enqueue(str(run))
