@@ -217,9 +217,10 @@ def test_the_size_of_the_pool_comes_from_the_environment(monkeypatch: pytest.Mon
     fresh = shared_threads.__wrapped__
     monkeypatch.delenv(SIZE_VARIABLE, raising=False)
     assert fresh().size == 16
-    monkeypatch.setenv(SIZE_VARIABLE, "3")
-    assert fresh().size == 3
-    for wrong in ("0", "-1", "many", ""):
+    for value, size in (("3", 3), ("", 16)):
+        monkeypatch.setenv(SIZE_VARIABLE, value)
+        assert fresh().size == size
+    for wrong in ("0", "-1", "many"):
         monkeypatch.setenv(SIZE_VARIABLE, wrong)
         with pytest.raises(ValueError, match="TOOL_THREADS must be a whole number"):
             fresh()
