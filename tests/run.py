@@ -69,14 +69,14 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="agentweb-checks-") as folder:
         env = _surroundings(Path(folder))
         broken = [name for name, command in checks if not _check(name, command, env)]
-        counts = list(_tests(Path(folder), env, options.pytest)) if options.only in ("", "tests") else []
+        counts = list(_tests(Path(folder), env, options.pytest[1:])) if options.only in ("", "tests") else []
     return _summary(counts, broken)
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", choices=("lint", "types", "tests"), default="", help="run this part alone")
-    parser.add_argument("pytest", nargs=argparse.REMAINDER, help="arguments for each run of pytest, after --")
+    parser.add_argument("pytest", nargs=argparse.REMAINDER, help="after --: arguments for each run of pytest")
     return parser.parse_args()
 
 

@@ -120,7 +120,7 @@ def _begin(user: User, conversation: Conversation, text: str) -> Sent:
     message = Message.objects.create(conversation=conversation, role=Message.Role.USER, author=user, text=text)
     run = _start_run(user, conversation, message)
     Message.objects.filter(pk=message.pk).update(run=run)
-    changes = {"active_at": timezone.now()}
+    changes: dict[str, object] = {"active_at": timezone.now()}
     if not conversation.title:
         changes["title"] = conversation.title = _title(" ".join(text.split())[:80])
     Conversation.objects.filter(pk=conversation.pk).update(**changes)
