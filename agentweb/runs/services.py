@@ -120,10 +120,8 @@ def _begin(user: User, conversation: Conversation, text: str) -> Sent:
     message = Message.objects.create(conversation=conversation, role=Message.Role.USER, author=user, text=text)
     run = _start_run(user, conversation, message)
     Message.objects.filter(pk=message.pk).update(run=run)
-    changes: dict[str, object] = {"active_at": timezone.now()}
-    if not conversation.title:
-        changes["title"] = conversation.title = _title(" ".join(text.split())[:80])
-    Conversation.objects.filter(pk=conversation.pk).update(**changes)
+    conversation.title = conversation.title or _title(" ".join(text.split())[:80])
+    Conversation.objects.filter(pk=conversation.pk).update(active_at=timezone.now(), title=conversation.title)
     return Sent(str(message.public_id), run, "now")
 
 
