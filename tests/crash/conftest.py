@@ -26,6 +26,7 @@ def running_site(tmp_path_factory, django_db_setup, django_db_blocker) -> Iterat
 
 @pytest.fixture
 def site(running_site: Site) -> Iterator[Site]:
+    running_site.repair()
     yield running_site
     running_site.traces.withdraw()
     running_site.worker_env.clear()

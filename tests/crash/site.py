@@ -45,6 +45,10 @@ class Site(Stack):
         self.start("web")
         self.wait_until_ready()
 
+    def repair(self) -> None:
+        """Start again what a test that failed has left killed."""
+        self.start(*(name for name in ("valkey", "web") if name not in self._running))
+
     @cached_property
     def person(self) -> "Person":
         agent = Agent.objects.create(name=AGENT)

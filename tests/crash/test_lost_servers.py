@@ -5,7 +5,7 @@ import time
 from agentweb.engine.enums import Outcome
 from agentweb.runs.models import Run
 from tests.crash.record import check_record
-from tests.crash.site import Person, Site
+from tests.crash.site import LONG_S, Person, Site
 from tests.waiting import until
 
 ANSWER = "[[tokens=60 rate=15 ttft=0]]"
@@ -37,7 +37,7 @@ def test_a_program_goes_on_reading_where_it_was_when_the_web_process_is_killed(s
     until(lambda: reading.tokens() >= 5, what="some words have come")
     site.kill("web")
     site.start("web")
-    until(lambda: reading.connections == 2, what="the program is connected again")
+    until(lambda: reading.connections == 2, LONG_S, "the program is connected again")
     reading.ends()
     reading.equals_rows(run)
     assert reading.late == []

@@ -24,6 +24,7 @@ def test_twenty_runs_outlive_five_kills_with_no_effect_twice(site: Site, person:
         site.one_more()
     outcomes = [_end(person, run) for run in runs]
     assert set(outcomes) <= {Outcome.ANSWERED, Outcome.CANCELLED}
+    assert sum(run.kinds.count("RunClaimed") for run in runs) >= RUNS + KILLS, "the kills hit runs at work"
     for number, run in enumerate(runs):
         check_record(run)
         _check_effects(site, number, run)
