@@ -1,7 +1,7 @@
 """What a reviewer asks for, read from the address: which runs, and from which place in the list on."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from datetime import date, datetime, time, timedelta
 from urllib.parse import urlencode
@@ -106,5 +106,5 @@ def _id(text: str | None) -> str:
         return ""
 
 
-def _one_of(text: str | None, known: object) -> str:
+def _one_of(text: str | None, known: Collection[str]) -> str:
     return text if text and text in known else ""

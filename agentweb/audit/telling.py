@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from agentweb.engine import events
-from agentweb.engine.enums import CallStatus, Purpose
+from agentweb.engine.enums import CallStatus, Purpose, Reason
 from agentweb.ui import reasons
 from agentweb.ui.calls import DECISIONS, RESULTS, STATES, CallCard
 
@@ -90,7 +90,7 @@ def _model_retried(fact: events.ModelRetried, _tool: str) -> Telling:
 
 def _tool_started(fact: events.ToolStarted, tool: str) -> Telling:
     words = _("%(tool)s starts") if fact.attempt == 1 else _("%(tool)s starts, attempt %(attempt)d")
-    rule = _("Allowed by: %(rule)s") % {"rule": fact.rule} if fact.rule else ""
+    rule = _("Rule: %(rule)s") % {"rule": fact.rule} if fact.rule else ""
     return Telling(words % {"tool": tool, "attempt": fact.attempt}, "wrench", "", rule)
 
 
@@ -124,9 +124,9 @@ def _run_paused(fact: events.RunPaused, _tool: str) -> Telling:
 
 def _run_finished(fact: events.RunFinished, _tool: str) -> Telling:
     icon = reasons.OUTCOME_ICONS[fact.outcome]
-    sentence = reasons.sentence(fact.reason)
-    fault = fact.error.message if fact.error else ""
-    return Telling(f"{reasons.outcome_word(fact.outcome)}. {sentence}", icon, "failed" if fact.error else "", fault)
+    sentence = reasons.sentence(fact.reason) if fact.reason is not Reason.DONE else ""
+    detail = "\n".join(filter(None, (sentence, fact.error.message if fact.error else "")))
+    return Telling(reasons.outcome_word(fact.outcome), icon, "failed" if fact.error else "", detail)
 
 
 _TELLERS: dict[type[events.Event], Callable[[Any, str], Telling]] = {

@@ -115,8 +115,8 @@ class Timeline:
 
     def _decided(self, entry: Entry, fact: events.ApprovalDecided) -> Entry:
         asked = self._asked.get(fact.approval)
-        changed = asked is not None and fact.arguments is not None
-        changes = argument_changes(asked.arguments, fact.arguments) if changed else []
+        known = asked is not None and fact.arguments is not None
+        changes = argument_changes(asked.arguments, fact.arguments) if asked and known else []
         return replace(entry, decision=self._approvals.get(fact.approval), changes=changes)
 
     def _card(self, call: str | None) -> CallCard | None:
