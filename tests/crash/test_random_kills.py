@@ -10,17 +10,21 @@ from tests.waiting import until
 
 RUNS = 20
 KILLS = 5
-EVENTS = range(3 * RUNS, 14 * RUNS)  # a run has about twenty, so the kills fall while most of them work
+EVENTS = range(7 * RUNS, 24 * RUNS)  # six of each run come before the start, about twenty after it
 SEED = 7
 
 
 def test_twenty_runs_outlive_five_kills_with_no_effect_twice(site: Site, person: Person):
     dice = random.Random(SEED)
     site.just(2)
+    site.traces.hold("start")
     runs = [person.asks(_task(number)) for number in range(RUNS)]
+    until(lambda: site.traces.effects()["start"] == RUNS, LONG_S, "all runs stand at the start")
+    site.traces.release("start")
     for moment in sorted(dice.sample(EVENTS, KILLS)):
         until(lambda moment=moment: _events(runs) >= moment or not _live(runs), LONG_S, f"{moment} events")
-        site.kill(dice.choice(site.workers))
+        busy = until(lambda: _busy(site, runs) or not _live(runs), LONG_S, "a worker is at work")
+        site.kill(dice.choice(busy if isinstance(busy, list) else site.workers))
         site.one_more()
     outcomes = [_end(person, run) for run in runs]
     assert set(outcomes) <= {Outcome.ANSWERED, Outcome.CANCELLED}
@@ -32,6 +36,7 @@ def test_twenty_runs_outlive_five_kills_with_no_effect_twice(site: Site, person:
 
 def _task(number: int) -> str:
     return (
+        '[[call crash_look {"key": "start"}]] '
         f'[[call crash_look {{"key": "look-{number}"}} || crash_set {{"key": "set-{number}"}}]] '
         f'[[call crash_pay {{"key": "pay-{number}"}}]] [[tokens=10 rate=40 ttft=0.1]]'
     )
@@ -40,6 +45,11 @@ def _task(number: int) -> str:
 def _events(runs: list[Asked]) -> int:
     rows = Run.objects.filter(public_id__in=[run.id for run in runs])
     return sum(rows.values_list("last_event", flat=True))
+
+
+def _busy(site: Site, runs: list[Asked]) -> list[str]:
+    """The workers that have runs."""
+    return sorted({holder for run in runs if run.row.status == Run.Status.RUNNING and (holder := site.holder(run))})
 
 
 def _live(runs: list[Asked]) -> bool:

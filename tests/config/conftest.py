@@ -1,0 +1,3 @@
+from tests.valkey import own_valkey
+
+__all__ = ["own_valkey"]
