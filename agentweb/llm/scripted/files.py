@@ -76,11 +76,12 @@ def delete_files(scene: Scene) -> Turn:
     paths = _to_delete(scene)
     if not paths:
         return _samples_first(scene)
+    files = "file" if len(paths) == 1 else "files"
     return Turn(
         thinking=scene.say(
             "Deleting cannot be undone; each file is asked about.", "删除无法撤销，每个文件都会单独询问。"
         ),
-        text=scene.say(f"I ask to delete {len(paths)} {"file" if len(paths) == 1 else "files"}.", f"请求删除 {len(paths)} 个文件。"),
+        text=scene.say(f"I ask to delete {len(paths)} {files}.", f"请求删除 {len(paths)} 个文件。"),
         calls=tuple(Call.of("delete_file", path=path) for path in paths),
     )
 
