@@ -1,6 +1,7 @@
 // One frame's changes to the page: streamed text, and cards that are fetched when the frame says that they changed.
 import { appendPlain, applyOps, forgetOpen, setPlain } from "./chat-blocks.js";
 
+const ENDED = new Set(["finished", "rejected", "expired", "cancelled"]); // calls in which nothing works any more
 const byId = (id) => document.getElementById(id);
 
 export class Cards {
@@ -103,7 +104,7 @@ export class Cards {
   progress(call, text, fraction) {
     const card = byId(`call-${call}`);
     const line = card?.querySelector(".progress-line");
-    if (!line) return;
+    if (!line || ENDED.has(card.dataset.status)) return; // a note that was under way when the tool ended
     line.textContent = text;
     line.hidden = !text;
     const bar = card.querySelector("progress");
