@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from uuid import uuid4
@@ -64,6 +65,12 @@ def reader_of(author: Author) -> Reader:
     return Reader(author.claimed.run, author.claimed.conversation)
 
 
+async def until_seen(state: Callable[[], bool], seconds: float = 20) -> None:
+    async with asyncio.timeout(seconds):
+        while not state():
+            await asyncio.sleep(0.01)
+
+
 def assert_whole(reader: Reader, author: Author) -> None:
     assert reader.broken == []
     assert reader.events == list(range(1, author.events + 1))
@@ -74,7 +81,7 @@ async def test_a_reader_gets_every_event_and_every_word_in_order(valkey):
         reader = reader_of(author)
         reading = asyncio.create_task(reader.read())
         await author.answer(turns=2, words=30, pause_s=0.002, dice=random.Random(1))
-        await asyncio.wait_for(reading, 10)
+        await asyncio.wait_for(reading, 30)
     assert_whole(reader, author)
     assert reader.texts == author.texts
 
@@ -92,7 +99,7 @@ async def test_readers_that_break_off_at_any_moment_still_end_with_the_same_text
 
         reading = asyncio.gather(*map(stubborn, readers))
         await author.answer(turns=3, words=40, pause_s=0.003, dice=dice)
-        await asyncio.wait_for(reading, 20)
+        await asyncio.wait_for(reading, 30)
     for reader in readers:
         assert_whole(reader, author)
         assert {key: author.texts[key] for key in reader.texts} == reader.texts
@@ -113,7 +120,7 @@ async def test_a_late_reader_gets_the_open_text_at_once_and_the_rest_behind_it(v
         author.say("end")
         await author.finish(1)
         await author.end()
-        await asyncio.wait_for(reading, 10)
+        await asyncio.wait_for(reading, 30)
     assert_whole(reader, author)
     assert reader.texts == author.texts
 
@@ -132,6 +139,7 @@ async def test_events_whose_frames_were_lost_are_found_in_the_rows(valkey, setti
         reader = reader_of(author)
         reading = asyncio.create_task(reader.read())
         await author.request(1)
+        await until_seen(lambda: len(reader.events) == 4)
         url, settings.REDIS_URL = settings.REDIS_URL, ""
         await in_thread(journal.append, author.claimed, (TurnFinished(1),))
         author.events = 5
@@ -139,11 +147,11 @@ async def test_events_whose_frames_were_lost_are_found_in_the_rows(valkey, setti
         settings.REDIS_URL = url
         await author.request(2)
         author.say("words")
+        await until_seen(lambda: reader.texts.get(author.message) == "words")
         await author.finish(2)
         await author.end()
-        await asyncio.wait_for(reading, 10)
+        await asyncio.wait_for(reading, 30)
     assert_whole(reader, author)
-    assert reader.texts[author.message] == "words"
 
 
 async def test_a_server_that_restarts_in_the_middle_costs_neither_event_nor_word(own_valkey):
@@ -165,7 +173,7 @@ async def test_a_server_that_restarts_in_the_middle_costs_neither_event_nor_word
             await asyncio.sleep(0.02)
         await author.finish(2)
         await author.end()
-        await asyncio.wait_for(reading, 20)
+        await asyncio.wait_for(reading, 30)
     assert reader.broken == []
     assert reader.events == list(range(1, author.events + 1))
     assert reader.texts[author.message] == "unseen after"
@@ -186,7 +194,7 @@ async def test_a_reader_that_sleeps_through_five_hundred_events_gets_them_all(va
             await author.record(*(TurnFinished(1) for _ in range(4)))
         await author.end()
         awake.set()
-        await asyncio.wait_for(reading, 20)
+        await asyncio.wait_for(reading, 30)
     assert_whole(reader, author)
 
 
@@ -196,7 +204,7 @@ async def test_without_redis_the_rows_alone_keep_a_reader_going(own_valkey):
         reader = reader_of(author)
         reading = asyncio.create_task(reader.read())
         await author.answer(turns=2, words=2, pause_s=0.01, dice=random.Random(3))
-        await asyncio.wait_for(reading, 20)
+        await asyncio.wait_for(reading, 30)
     assert_whole(reader, author)
 
 
