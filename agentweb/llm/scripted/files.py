@@ -81,7 +81,10 @@ def delete_files(scene: Scene) -> Turn:
         thinking=scene.say(
             "Deleting cannot be undone; each file is asked about.", "删除无法撤销，每个文件都会单独询问。"
         ),
-        text=scene.say(f"I ask to delete {len(paths)} {files}.", f"请求删除 {len(paths)} 个文件。"),
+        text=scene.say(
+            "I ask to delete one file." if len(paths) == 1 else f"I ask to delete {len(paths)} files.",
+            f"请求删除 {len(paths)} 个文件。",
+        ),
         calls=tuple(Call.of("delete_file", path=path) for path in paths),
     )
 
