@@ -76,7 +76,6 @@ def delete_files(scene: Scene) -> Turn:
     paths = _to_delete(scene)
     if not paths:
         return _samples_first(scene)
-    files = "file" if len(paths) == 1 else "files"
     return Turn(
         thinking=scene.say(
             "Deleting cannot be undone; each file is asked about.", "删除无法撤销，每个文件都会单独询问。"
