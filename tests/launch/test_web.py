@@ -70,7 +70,9 @@ class Site(threading.Thread):
 def test_the_site_is_ready_when_it_says_200_and_until_then_it_tells_what_is_missing(tmp_path: Path):
     answers = [
         b"",
-        b'HTTP/1.1 503 Service Unavailable\r\n\r\n{"missing": ["worker"]}',
+        b"HTTP/1.1 500 Internal Server Error\r\nContent-Type: text/html\r\n\r\n<html>{}</html>",
+        b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\n\r\n"
+        b'17\r\n{"missing": ["worker"]}\r\n0\r\n\r\n',
         b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}",
     ]
     with web.listen(environment.load({"PORT": str(free_port())}, tmp_path)) as listener:
@@ -79,7 +81,8 @@ def test_the_site_is_ready_when_it_says_200_and_until_then_it_tells_what_is_miss
         assert probe.missing == "the web process does not answer"
         site = Site(listener, answers)
         site.start()
-        assert until(lambda: not probe() and "worker" in probe.missing)
+        assert until(lambda: not probe() and probe.missing == "HTTP/1.1 500 Internal Server Error")
+        assert until(lambda: not probe() and probe.missing == '{"missing": ["worker"]}')
         assert until(probe)
     site.join(5)
     assert b"GET /health/ready HTTP/1.1\r\nHost: chat.example\r\n" in site.asked[0]
