@@ -78,12 +78,10 @@ def database() -> dict:
             "timeout": 20,
             "init_command": "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;",
         }
-    elif "postgresql" in config["ENGINE"]:
-        config["CONN_HEALTH_CHECKS"] = True
-        config["CONN_MAX_AGE"] = 60
-    else:
+    elif "postgresql" not in config["ENGINE"]:
         raise ImproperlyConfigured("DATABASE_URL must name a postgresql:// or sqlite:// database.")
-    return config
+    # Each request of an ASGI server has a thread of its own, whose connection must not outlive it.
+    return config | {"CONN_HEALTH_CHECKS": True, "CONN_MAX_AGE": 0}
 
 
 DATA_DIR = data_dir()

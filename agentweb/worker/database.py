@@ -14,12 +14,15 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 THREADS = 4
 CLOSED_WITHIN_S = 5.0
+KEPT_S = 60  # threads of the pool live on, so their connections may; those of web requests end with the request
 
 
 class DatabaseThreads:
     """Each call is its own unit of work: it opens its transactions and leaves none behind."""
 
     def __init__(self) -> None:
+        for alias in connections:
+            connections.settings[alias]["CONN_MAX_AGE"] = KEPT_S
         self._pool = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="database")
 
     async def run(self, work: Callable[[], T]) -> T:
