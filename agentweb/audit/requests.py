@@ -18,10 +18,9 @@ from agentweb.engine.messages import UserMessage
 from agentweb.engine.ports import ModelRequest
 from agentweb.engine.transcript import Transcript
 from agentweb.llm.config import ConfigError
-from agentweb.llm.factory import make_model
-from agentweb.llm.native import OpenAICall
-from agentweb.llm.scripted.model import ScriptedCall
-from agentweb.registry.ports import offered
+from agentweb.llm.recorded import config_of
+from agentweb.llm.request import WireRequest, build_request
+from agentweb.registry.snapshots import specs_in
 from agentweb.runs.errors import NotFound
 from agentweb.runs.models import Event, Message, Run
 
@@ -58,20 +57,20 @@ def rebuild(run: Run, number: int) -> Rebuilt:
     if not isinstance(asked, ModelRequested):
         raise NotFound(_("There is no such model call."))
     try:
-        prepared = _prepare(run, number, asked)
+        built = _build(run, number, asked)
     except ConfigError as error:  # it could not be called then either
         return Rebuilt(asked, {}, "", str(error))
     except UNREADABLE:
         return Rebuilt(asked, {}, "", _("The record cannot be read, so the request cannot be made again."))
-    return Rebuilt(asked, prepared.body, prepared.digest)
+    return Rebuilt(asked, built.body, built.digest)
 
 
-def _prepare(run: Run, number: int, asked: ModelRequested) -> OpenAICall | ScriptedCall:
+def _build(run: Run, number: int, asked: ModelRequested) -> WireRequest:
     """Raises one of UNREADABLE, and ConfigError for a model that cannot be used."""
     snapshot = json.loads(run.snapshot.data)
     history = _said_before(run, number).history()
-    request = ModelRequest(asked.message, snapshot["system"], history, offered(snapshot), asked.purpose)
-    return make_model(snapshot["model"]).prepare(request)
+    request = ModelRequest(asked.message, snapshot["system"], history, specs_in(snapshot), asked.purpose)
+    return build_request(config_of(snapshot["model"]), request)
 
 
 def _said_before(run: Run, number: int) -> Transcript:

@@ -3,11 +3,9 @@
 from collections.abc import Callable, Mapping
 
 from agentweb.engine.messages import Json
-from agentweb.llm.config import ModelConfig
 from agentweb.llm.native import OpenAIModel, new_call_id
+from agentweb.llm.recorded import config_of, is_scripted
 from agentweb.llm.scripted.model import DEFAULT_DELAY_S, ScriptedModel
-
-SCRIPTED_KIND = "scripted"
 
 
 def make_model(
@@ -18,7 +16,7 @@ def make_model(
     scripted_delay_s: float = DEFAULT_DELAY_S,
 ) -> OpenAIModel | ScriptedModel:
     """``kind`` scripted in the snapshot means the scripted model; anything else an endpoint. Raises ConfigError."""
-    config = ModelConfig.from_snapshot(snapshot, api_key=api_key)
-    if snapshot.get("kind") == SCRIPTED_KIND:
+    config = config_of(snapshot, api_key=api_key)
+    if is_scripted(snapshot):
         return ScriptedModel(config.name, delay_s=scripted_delay_s, new_id=new_id)
     return OpenAIModel(config, new_id)

@@ -12,7 +12,7 @@ from agentweb.engine.messages import Json, ToolCall
 from agentweb.engine.ports import Deny, Model, Output, Preview, Progress, Tool, ToolContext, ToolSpec, Verdict
 from agentweb.llm.config import ConfigError
 from agentweb.llm.factory import make_model
-from agentweb.registry import catalog, policies, secrets
+from agentweb.registry import catalog, policies, secrets, snapshots
 from agentweb.registry.models import ChatModel, PolicyRule
 from agentweb.registry.models import Tool as ToolRow
 from agentweb.registry.unusable import UnusableModel
@@ -61,7 +61,7 @@ class AgentTools:
     """The tools that one run was offered; whether each may be used at all is judged by the policy, live."""
 
     def __init__(self, snapshot: Mapping[str, Any], *, workspace: Path, cancelled: Callable[[], bool]) -> None:
-        self._specs = {spec.name: spec for spec in offered(snapshot)}
+        self._specs = {spec.name: spec for spec in snapshots.specs_in(snapshot)}
         self._workspace = workspace
         self._cancelled = cancelled
 
@@ -78,12 +78,6 @@ class AgentTools:
         return ToolContext(
             call=call, workspace=self._workspace, now=lambda: datetime.now(UTC), cancelled=self._cancelled
         )
-
-
-def offered(snapshot: Mapping[str, Any]) -> tuple[ToolSpec, ...]:
-    """The tools that the model of a run is told about, as they were when the run began."""
-    names = ("name", "label", "description", "parameters", "reads", "repeatable", "timeout_s", "digest")
-    return tuple(ToolSpec(**{name: data[name] for name in names}) for data in snapshot["tools"])
 
 
 class LivePolicy:

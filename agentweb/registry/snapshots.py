@@ -1,5 +1,6 @@
 """What a run uses, as it was when the run began: agent, prompt, tool definitions, model, prices. Never a key."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -71,6 +72,12 @@ def tool_data(spec: ToolSpec) -> dict[str, Any]:
         "timeout_s": spec.timeout_s,
         "digest": spec.digest,
     }
+
+
+def specs_in(snapshot: Mapping[str, Any]) -> tuple[ToolSpec, ...]:
+    """The tools that the model of a run is told about, as they were when the run began."""
+    names = ("name", "label", "description", "parameters", "reads", "repeatable", "timeout_s", "digest")
+    return tuple(ToolSpec(**{name: data[name] for name in names}) for data in snapshot["tools"])
 
 
 def model_data(model: ChatModel) -> dict[str, Any]:

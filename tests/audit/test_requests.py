@@ -1,6 +1,8 @@
 """The exact request of each model call, made again from the record of runs that a real worker moved."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -95,3 +97,8 @@ def test_only_model_calls_have_a_request(worked, process):
     for number in (1, 999):
         with pytest.raises(NotFound):
             rebuild(run, number)
+
+
+def test_the_pages_do_without_the_client_that_talks_to_models():
+    code = "import django, sys; django.setup(); import agentweb.config.urls; print('openai' in sys.modules)"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "False"

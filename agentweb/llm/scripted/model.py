@@ -5,11 +5,11 @@ from contextlib import aclosing
 
 from agentweb.engine.messages import Json
 from agentweb.engine.ports import ModelDelta, ModelReply, ModelRequest
-from agentweb.llm.config import ModelConfig
 from agentweb.llm.native import new_call_id
 from agentweb.llm.reader import Reading, read_answer
+from agentweb.llm.recorded import scripted_config
 from agentweb.llm.request import WireRequest, build_request
-from agentweb.llm.scripted.wire import MODEL_NAME, stream_bytes
+from agentweb.llm.scripted.wire import stream_bytes
 
 DEFAULT_DELAY_S = 0.025  # about 40 pieces a second, the pace of a brisk model
 
@@ -24,7 +24,7 @@ class ScriptedModel:
         delay_s: float = DEFAULT_DELAY_S,
         new_id: Callable[[], str] = new_call_id,
     ) -> None:
-        self._config = ModelConfig(name, "", MODEL_NAME)
+        self._config = scripted_config(name)
         self._delay_s = delay_s
         self._new_id = new_id
 

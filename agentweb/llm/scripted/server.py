@@ -14,8 +14,9 @@ from contextlib import asynccontextmanager
 
 from aiohttp import web
 
+from agentweb.llm.recorded import SCRIPTED_NAME
 from agentweb.llm.scripted.model import DEFAULT_DELAY_S
-from agentweb.llm.scripted.wire import MODEL_NAME, completion, stream_bytes
+from agentweb.llm.scripted.wire import completion, stream_bytes
 
 _MAX_BODY_BYTES = 16 * 1024 * 1024
 _DELAY: web.AppKey[float] = web.AppKey("delay", float)
@@ -29,7 +30,7 @@ def _problem(message: str, status: int = 400) -> web.Response:
 
 async def _models(request: web.Request) -> web.Response:
     return web.json_response(
-        {"object": "list", "data": [{"id": MODEL_NAME, "object": "model", "owned_by": "agentweb"}]}
+        {"object": "list", "data": [{"id": SCRIPTED_NAME, "object": "model", "owned_by": "agentweb"}]}
     )
 
 

@@ -8,10 +8,10 @@ from hashlib import sha256
 from typing import Any
 
 from agentweb.engine.messages import Json
+from agentweb.llm.recorded import SCRIPTED_NAME
 from agentweb.llm.scripted.brain import respond
 from agentweb.llm.scripted.turn import Call, Turn
 
-MODEL_NAME = "scripted"
 _TOKEN = re.compile(r"[\u3000-\u9fff\uff00-\uffef]{1,2}|[ ]?[^\s\u3000-\u9fff\uff00-\uffef]{1,12}|\s+")
 _ARGUMENT_PIECE = 48  # characters; a person reads the card, not the stream
 _PIECES_PER_PAUSE = 32  # without a delay, how many pieces go out before others get a turn
@@ -99,7 +99,7 @@ def completion(body: Mapping[str, Json]) -> dict[str, Any]:
 
 
 def _frame(body: Mapping[str, Json], kind: str) -> dict[str, Any]:
-    return {"id": "chatcmpl-scripted", "object": kind, "created": 0, "model": str(body.get("model") or MODEL_NAME)}
+    return {"id": "chatcmpl-scripted", "object": kind, "created": 0, "model": str(body.get("model") or SCRIPTED_NAME)}
 
 
 def _chunk(body: Mapping[str, Json], delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
