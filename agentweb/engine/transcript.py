@@ -91,6 +91,8 @@ class Transcript:
         """Fold one event in. The loop and a replay both come through here, and nothing else changes a transcript."""
         match event:
             case RunStarted():
+                while self.answered:  # tried again: the model is asked anew, and what it said to this before is no part
+                    self.messages.pop()
                 self.turn, self.turn_open, self.replied, self.attempt = 0, False, False, 0
             case TurnStarted(turn=turn):
                 self.turn, self.turn_open, self.replied, self.attempt = turn, True, False, 0

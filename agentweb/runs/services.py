@@ -245,7 +245,7 @@ def retry_run(*, user: User, run: Run) -> Run:
     _needs(run.conversation.may.write)
     if run.status != Run.Status.FINISHED or run.outcome == Run.Outcome.ANSWERED:
         raise Conflict(_("Only a run that ended without an answer can be tried again."), {"status": run.status})
-    message = run.conversation.messages.filter(role=Message.Role.USER).order_by("-pk").first()
+    message = run.conversation.messages.filter(role=Message.Role.USER, turn=0).order_by("-pk").first()
     if message is None or run.conversation.runs.filter(pk__gt=run.pk).exists():
         raise Conflict(_("The conversation has moved on since this run."), {"status": run.status})
     try:

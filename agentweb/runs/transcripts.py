@@ -1,5 +1,7 @@
 """From rows to what the loop works on: the conversation so far and the place that its live run has reached."""
 
+from collections.abc import Iterable
+
 from agentweb.engine.enums import CallStatus, DecisionKind, Finish, Invalid, ResultKind
 from agentweb.engine.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
 from agentweb.engine.ports import Decision
@@ -17,11 +19,12 @@ DECISIONS = {
 
 def load(run: Run) -> tuple[Transcript, Usage]:
     """The transcript and what the run has spent, as the rows stand now; a constant number of queries."""
-    rows = list(
+    stored = (
         run.conversation.messages.filter(status=Message.Status.FINISHED)
         .select_related("author")
         .prefetch_related("calls")
     )
+    rows = _heard(stored, _runs_until(run))
     asked = {
         approval.call_id: approval
         for approval in run.approvals.select_related("decided_by").order_by("pk")  # the latest of a call stays
@@ -43,6 +46,33 @@ def load(run: Run) -> tuple[Transcript, Usage]:
         attempt=0 if replied else len(attempts),
     )
     return transcript, usage_of(run)
+
+
+def _runs_until(run: Run) -> list[int]:
+    return list(run.conversation.runs.filter(pk__lte=run.pk).order_by("pk").values_list("pk", flat=True))
+
+
+def _heard(rows: Iterable[Message], runs: list[int]) -> list[Message]:
+    """The rows without answers that were tried again: a run that no new message began answers the last one anew.
+
+    The same as the engine does when it replays the beginning of such a run."""
+    rows = list(rows)
+    asked = {row.run_id for row in rows if row.role == Message.Role.USER and row.turn == 0}
+    again = [run for run in runs if run not in asked]
+    heard: list[Message] = []
+    for row in rows:
+        while again and row.run_id is not None and again[0] <= row.run_id:
+            again.pop(0)
+            _forget_answer(heard)
+        heard.append(row)
+    if again:
+        _forget_answer(heard)
+    return heard
+
+
+def _forget_answer(heard: list[Message]) -> None:
+    while heard and heard[-1].role == Message.Role.ASSISTANT and not heard[-1].calls.all():
+        heard.pop()
 
 
 def usage_of(run: Run) -> Usage:

@@ -19,7 +19,7 @@ from agentweb.engine.events import (
     ToolStarted,
     TurnStarted,
 )
-from agentweb.engine.messages import AssistantMessage, Json, ToolResult, UserMessage
+from agentweb.engine.messages import AssistantMessage, Json, ToolCall, ToolResult, UserMessage
 from agentweb.engine.spending import spent
 from agentweb.engine.transcript import CallEntry, Transcript
 from agentweb.engine.usage import Usage
@@ -95,6 +95,19 @@ def test_a_new_run_counts_its_own_turns() -> None:
 )
 def test_each_event_says_what_it_cost(event: Event, cost: Usage) -> None:
     assert spent(event) == cost
+
+
+@pytest.mark.parametrize("calls", [(), (call("a"),)], ids=["words alone", "with a call"])
+def test_a_run_that_is_tried_again_forgets_what_was_answered_in_words_alone(calls: tuple[ToolCall, ...]) -> None:
+    said = AssistantMessage("m1", "Half an ans", calls=calls)
+    transcript = Transcript([UserMessage("u1", "Do"), said])
+    for asked in calls:
+        transcript.apply(result(asked.id))
+
+    transcript.apply(RunStarted("u1", "Assistant", "model", 10, "digest"))
+
+    assert not transcript.answered
+    assert (said in transcript.messages) is bool(calls)
 
 
 @pytest.mark.parametrize(

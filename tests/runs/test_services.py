@@ -1,11 +1,16 @@
 """What people do to conversations and runs, and what stays impossible."""
 
 import threading
+from uuid import uuid4
 
 import pytest
 from django.db import connection
 
-from agentweb.runs import journal, selectors, services
+from agentweb.engine import events
+from agentweb.engine.enums import Finish, Outcome, Reason
+from agentweb.engine.messages import AssistantMessage
+from agentweb.engine.usage import Usage
+from agentweb.runs import journal, selectors, services, transcripts
 from agentweb.runs.errors import Conflict, Forbidden, Invalid, NotFound
 from agentweb.runs.models import Conversation, Message, QueuedMessage, Run
 from tests.cast import make_cast, make_worker
@@ -150,6 +155,32 @@ def test_an_answered_run_cannot_be_tried_again(cast):
     run = cast.run()
     with pytest.raises(Conflict):
         services.retry_run(user=cast.owner, run=selectors.run_for(cast.owner, run.public_id))
+
+
+def end_with_words(run: Run, worker, outcome: Outcome, reason: Reason) -> None:
+    """The run says something and ends without having answered."""
+    holder = journal.claim(str(run.public_id), worker)
+    said = AssistantMessage(str(uuid4()), "Half an ans", finish=Finish.CANCELLED)
+    journal.append(holder, (events.TurnStarted(1), events.ModelRequested(said.id, 1, 1, "scripted", "d")))
+    end = events.RunFinished(outcome, reason, "", Usage())
+    journal.append(holder, (events.MessageFinished(said, Usage()), events.TurnFinished(1), end))
+
+
+@pytest.mark.parametrize(
+    ("outcome", "reason"), [(Outcome.CANCELLED, Reason.BY_PERSON), (Outcome.LIMIT_REACHED, Reason.TURNS)]
+)
+def test_trying_again_asks_the_model_anew_whatever_it_had_said(cast, worker, outcome, reason):
+    first = cast.run("Tell me a story")
+    end_with_words(first, worker, outcome, reason)
+
+    second = services.retry_run(user=cast.owner, run=selectors.run_for(cast.owner, first.public_id))
+
+    transcript, _usage = transcripts.load(second)
+    assert [message.text for message in transcript.messages] == ["Tell me a story"]
+    end_with_words(second, worker, Outcome.ANSWERED, Reason.DONE)
+    third = send(cast, first.conversation, "And now?").run
+    transcript, _usage = transcripts.load(third)
+    assert [message.text for message in transcript.messages] == ["Tell me a story", "Half an ans", "And now?"]
 
 
 def test_a_page_of_the_list_costs_the_same_with_one_and_with_thirty(cast, django_assert_num_queries):
