@@ -1,7 +1,7 @@
 """The list of conversations as the page shows it: filtered, in pages, each with the state of its last run."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
@@ -93,8 +93,11 @@ def read_cursor(text: str) -> tuple[datetime, int] | None:
     moment, _tilde, number = text.partition("~")
     try:
         at = parse_datetime(moment)
-    except ValueError:
+        if at is None or at.tzinfo is None:
+            return None
+        at = at.astimezone(UTC)
+    except (ValueError, OverflowError):  # the first and the last day of the calendar have no UTC
         return None
-    if at is None or at.tzinfo is None or not (number.isascii() and number.isdigit() and len(number) < 19):
+    if not (number.isascii() and number.isdigit() and len(number) < 19):
         return None
     return at, int(number)

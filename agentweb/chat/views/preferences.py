@@ -1,7 +1,6 @@
 """What a person sets for their own browser."""
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
@@ -13,6 +12,6 @@ def theme(request: HttpRequest) -> HttpResponse:
     """Keep the colours and go back; also before signing in."""
     back = request.POST.get("next", "")
     safe = url_has_allowed_host_and_scheme(back, {request.get_host()}, require_https=request.is_secure())
-    response = redirect(back if safe else "/")
+    response = HttpResponseRedirect(back if safe else "/")  # redirect() would take a bare word for a view's name
     theming.remember(response, request.POST.get("theme", ""))
     return response

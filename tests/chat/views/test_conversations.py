@@ -222,3 +222,11 @@ def test_pages_are_for_this_person_only(cast):
     policy = answer["Content-Security-Policy"]
     assert "script-src 'self'" in policy
     assert "unsafe" not in policy
+
+
+@pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "yesterday"])
+def test_a_place_in_the_list_that_nobody_gave_out_is_ignored(cast, moment):
+    cast.conversation()
+    rows = browser(cast.owner).get("/c/list", {"before": f"{moment}~1"})
+    assert rows.status_code == 200
+    assert "New conversation" in text_of(rows)

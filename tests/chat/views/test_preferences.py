@@ -26,6 +26,11 @@ def test_it_never_leads_away_from_the_site(db, target):
     assert browser().post("/theme/", {"theme": "dark", "next": target}).url == "/"
 
 
+@pytest.mark.parametrize("target", ["nothing", "conversation"])
+def test_a_word_that_is_no_address_is_no_fault(db, target):
+    assert browser().post("/theme/", {"theme": "dark", "next": target}).url == target
+
+
 def test_a_cookie_that_someone_wrote_changes_nothing(db):
     client = browser()
     client.cookies["theme"] = '"><script>alert(1)</script>'
