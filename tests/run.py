@@ -30,6 +30,7 @@ LINT = (
     ("templates", (*PYTHON, "djlint", "templates", "--lint", "--quiet")),
 )
 TYPES = (("types", (*PYTHON, "mypy")),)
+HARDEST_ON_DATABASES = ("tests/crash/test_stopped_worker.py", "tests/crash/test_random_kills.py")
 OURS = (
     "OPENAI_",
     "DJANGO_",
@@ -100,10 +101,12 @@ def _check(name: str, command: Sequence[str], env: dict[str, str]) -> bool:
 def _tests(folder: Path, env: dict[str, str], arguments: list[str]) -> Iterator[Counts]:
     """Each run of pytest, one after the other."""
     sqlite = {**env, databases.CHOICE: databases.SQLITE}
-    everything_else = ["tests", "--ignore=tests/e2e"]
+    everything_else = ["tests", "--ignore=tests/e2e", "--ignore=tests/crash"]
     yield _pytest("SQLite and no database", everything_else, sqlite, folder, arguments)
+    yield _pytest("Real processes on SQLite", ["tests/crash"], sqlite, folder, arguments)
     with _postgres(env) as postgres:
         yield _pytest("PostgreSQL", [*everything_else, "--only-database"], postgres, folder, arguments)
+        yield _pytest("Real processes on PostgreSQL", [*HARDEST_ON_DATABASES], postgres, folder, arguments)
         try:
             chromium.find_or_install()
         except chromium.NoBrowser as reason:
