@@ -107,12 +107,11 @@ class ReadinessProbe:
     def _understand(self, now: float) -> bool:
         self._hang_up(now)
         head, _, body = self._answer.partition(b"\r\n\r\n")
-        status = head.split(b" ", 2)[1:2]
+        first_line = head.partition(b"\r\n")[0]
         if head:
-            self.missing = body.decode("utf-8", "replace").strip()[:LONGEST_REASON] or head.split(b"\r\n")[0].decode(
-                "latin-1"
-            )
-        return status == [b"200"]
+            said = body[body.find(b"{") : body.rfind(b"}") + 1] if b"json" in head else first_line
+            self.missing = said.decode("utf-8", "replace")[:LONGEST_REASON]
+        return first_line.split(b" ")[1:2] == [b"200"]
 
     def _hang_up(self, now: float) -> None:
         if self._connection:
