@@ -2,7 +2,6 @@
 
 import re
 from contextlib import suppress
-from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
@@ -11,14 +10,16 @@ from tests.waiting import until
 SLOW = 30_000
 """Milliseconds for what takes a run some steps."""
 
-_SHOWN = """() => [...document.querySelectorAll("#log .run")].map((run) => ({
-  run: run.id,
-  footer: run.querySelector(".run-state").innerText,
-  entries: [...run.querySelector(".entries").children].map((each) => each.matches(".message")
-    ? [each.id, each.className, each.hidden, each.querySelector(".thinking-text")?.textContent ?? null,
-       each.querySelector(".body").innerHTML.trim()]
-    : [each.id, each.className, each.textContent.replace(/\\s+/g, " ").trim()]),
-}))"""
+_SHOWN = """() => [...document.querySelectorAll("#log .run")].flatMap((run) => [
+  ...[...run.querySelector(".entries").children].flatMap((each) => [
+    `${each.id} ${each.className.trim()} ${each.hidden ? "hidden" : ""}`,
+    ...(each.matches(".message")
+      ? [each.querySelector(".thinking-text")?.textContent ?? "", each.querySelector(".body").innerHTML.trim()]
+      : each.textContent.split(/\\s*\\n\\s*/)),
+  ]),
+  `${run.id} ${run.querySelector(".run-state").innerText}`,
+])"""
+"""Everything in the log, line by line, so that a difference is seen at a glance."""
 
 
 class Chat:
@@ -102,7 +103,7 @@ class Chat:
     def _ended(self) -> bool:
         return self.state.count() > 0 and self.state.get_attribute("data-status") == "finished"
 
-    def shown(self) -> list[dict[str, Any]]:
+    def shown(self) -> list[str]:
         """All that the log shows, in a form that can be compared with another view of the same conversation."""
         return list(self.page.evaluate(_SHOWN))
 
