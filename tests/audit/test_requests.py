@@ -7,10 +7,11 @@ import sys
 import pytest
 
 from agentweb.audit.requests import rebuild
+from agentweb.registry.models import Agent
 from agentweb.runs import decisions, services
 from agentweb.runs.errors import NotFound
 from agentweb.runs.models import Event, Message, Run
-from agentweb.runs.selectors import approvals_for, conversation_for
+from agentweb.runs.selectors import approvals_for, conversation_for, run_for
 from agentweb.teams.models import User
 from agentweb.worker.process import Process
 from tests.cast import Cast
@@ -59,6 +60,16 @@ def test_requests_after_a_changed_and_a_rejected_call_match_too(worked, process)
     asked = [rebuild(finished, number) for number in model_calls(finished)]
     assert len(asked) >= 2 and all(each.matches for each in asked)
     assert "changed by a person" in json.dumps(dict(asked[-1].body))
+
+
+def test_requests_of_a_run_that_was_tried_again_match_too(worked, process):
+    Agent.objects.update(max_turns=1)
+    first = advance(process, worked.run("What is the date today?", "team"))
+    assert first.outcome == Run.Outcome.LIMIT_REACHED
+    again = services.retry_run(user=worked.owner, run=run_for(worked.owner, first.public_id))
+    again = advance(process, again)
+    assert model_calls(again)
+    assert [rebuild(again, number).matches for number in model_calls(again)] == [True] * len(model_calls(again))
 
 
 def test_a_request_names_the_tools_and_the_prompt_of_then(worked, process):
