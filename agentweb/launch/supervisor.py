@@ -52,8 +52,9 @@ class Supervisor:
     def __exit__(self, *_: object) -> None:
         self.stop()
         signal.set_wakeup_fd(-1)
-        for number in (*_STOP_SIGNALS, signal.SIGCHLD):
-            signal.signal(number, signal.SIG_DFL)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for number in _STOP_SIGNALS:
+            signal.signal(number, signal.SIG_IGN)  # all is stopped: nothing is left to interrupt
         self._selector.close()
         self._wakeup.close()
         self._waker.close()

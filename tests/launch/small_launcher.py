@@ -1,6 +1,7 @@
 """A launcher with tiny children, in the way of `manage.py up`: FOLDER, then NAME=SHELL COMMAND for each child.
 
-NAME=valkey starts the real embedded server. Prints `started` once all children have been started.
+NAME=valkey starts the real embedded server; the child named `patient` is given five minutes to stop. Prints `started`
+once all children have been started.
 """
 
 import os
@@ -19,7 +20,7 @@ def command(name: str, line: str, folder: Path, run_dir: RunDirectory) -> Comman
     """The command of one argument."""
     if name == "valkey":
         return Command(name, configure(folder / "valkey", run_dir.path, os.environ).argv, os.environ, stage=1)
-    return Command(name, ("/bin/sh", "-c", line), os.environ, grace=1.0)
+    return Command(name, ("/bin/sh", "-c", line), os.environ, grace=300.0 if name == "patient" else 1.0)
 
 
 def main(folder: Path, children: list[str]) -> int:

@@ -67,6 +67,24 @@ def test_a_child_that_ignores_the_request_is_killed_after_its_grace(launch):
     assert not is_running(child)
 
 
+def test_stop_signals_in_the_same_moment_are_one_and_a_later_one_kills(launch):
+    launcher = launch(f"patient={STUBBORN}")
+    launcher.says("here")
+    child = launcher.running("patient")
+    for _ in range(3):
+        launcher.process.send_signal(signal.SIGTERM)
+    until(lambda: '"stopping": true' in (launcher.folder / "run" / "up" / "holder.json").read_text())
+    assert is_running(child)
+
+    def asked_again() -> bool:
+        launcher.process.send_signal(signal.SIGINT)
+        return launcher.process.poll() is not None
+
+    until(asked_again)
+    assert launcher.ends() == 3
+    assert not is_running(child)
+
+
 def test_a_launcher_killed_hard_leaves_nothing_to_the_next_start(launch):
     first = launch("valkey", f"web={STUBBORN}")
     left = [first.running("valkey"), first.running("web")]
