@@ -76,7 +76,8 @@ def _waits_for_a_person(site: Site, person: Person, run: Asked) -> None:
     [unknown] = person.gets("get", f"/runs/{run.id}/calls")["items"]
     assert (unknown["status"], unknown["result"]) == (Call.Status.UNKNOWN, None)
     assert person.gets("get", f"/runs/{run.id}")["status"] == Run.Status.WAITING
-    assert "Outcome unknown" in person.sees(run)
+    page = person.sees(run)
+    assert "Outcome unknown" in page and "the outcome of a tool is unknown" in page
     assert site.holder(run) == ""
     person.cancels(run)
 
