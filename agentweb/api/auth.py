@@ -1,5 +1,6 @@
 """Who calls: a session cookie with its CSRF token, or a bearer token."""
 
+from django.contrib.auth import get_user
 from django.http import HttpRequest
 from ninja.errors import AuthenticationError, HttpError
 from ninja.utils import check_csrf
@@ -16,6 +17,15 @@ def caller(request: HttpRequest) -> User | None:
     if scheme:
         return user_of(token.strip()) if scheme.lower() == "bearer" else None
     return request.user if request.user.is_authenticated else None
+
+
+def caller_again(request: HttpRequest) -> User | None:
+    """Who calls, read anew: a token may be revoked, a session ended, a person switched off while a request goes on."""
+    if "Authorization" in request.headers:
+        return caller(request)
+    request.session = type(request.session)(request.session.session_key)
+    user = get_user(request)
+    return user if user.is_authenticated else None
 
 
 def authenticate(request: HttpRequest) -> User:

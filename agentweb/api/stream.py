@@ -8,21 +8,42 @@ from contextlib import aclosing
 from typing import Any
 
 from asgiref.sync import sync_to_async
+from django.db import connection
 from django.http import HttpRequest, JsonResponse, StreamingHttpResponse
 from django.utils.translation import gettext as _
 
+from agentweb.api.auth import caller_again
 from agentweb.api.shapes import event_out
 from agentweb.runs import live, selectors
 from agentweb.runs.errors import Invalid, NotFound
 from agentweb.runs.live import Cursor, Frame
+from agentweb.runs.live.rows import in_pool
 from agentweb.runs.models import Event, Run
 
 MOST_WAIT = 30
 KEEP_ALIVE_S = 15.0
 RECHECK_S = 30.0
 
+
+def _let_go() -> None:
+    """There may be more requests that wait than the database takes connections."""
+    if not connection.in_atomic_block:
+        connection.close()
+
+
+def _still_sees(request: HttpRequest, run: Run) -> bool:
+    user = caller_again(request)
+    try:
+        return user is not None and selectors.run_for(user, run.public_id) is not None
+    except NotFound:
+        return False
+
+
 run_for = sync_to_async(selectors.run_for)
 events_after = sync_to_async(selectors.events_after)
+let_go = sync_to_async(_let_go)
+still_sees = in_pool(_still_sees)
+later_events_after = in_pool(selectors.events_after)
 
 
 async def answer(request: HttpRequest, run_id: str, after: str, wait: float):
@@ -30,6 +51,7 @@ async def answer(request: HttpRequest, run_id: str, after: str, wait: float):
     run = await run_for(request.user, run_id)
     if "text/event-stream" in request.headers.get("Accept", ""):
         cursor = _cursor(request.headers.get("Last-Event-ID") or after)
+        await let_go()
         return StreamingHttpResponse(
             server_sent(request, run, cursor),
             content_type="text/event-stream",
@@ -38,21 +60,31 @@ async def answer(request: HttpRequest, run_id: str, after: str, wait: float):
     number = _cursor(after).event
     rows = await events_after(run, number)
     if not rows and wait > 0 and run.status != Run.Status.FINISHED:
+        await let_go()
         rows = await _next_events(run, number, wait)
     return JsonResponse({"items": [event_out(row) for row in rows], "next": rows[-1].number if rows else number})
 
 
-async def server_sent(request: HttpRequest, run: Run, cursor: Cursor) -> AsyncIterator[str]:
-    """Server-sent events after the cursor until the run has finished; a comment whenever it is silent for long."""
+async def server_sent(
+    request: HttpRequest,
+    run: Run,
+    cursor: Cursor,
+    *,
+    keep_alive_s: float = KEEP_ALIVE_S,
+    recheck_s: float = RECHECK_S,
+) -> AsyncIterator[str]:
+    """Server-sent events after the cursor, until the run has finished or the caller may not see it any more; a comment
+    whenever it is silent for long."""
     frames = live.follow(run.public_id, run.conversation.public_id, cursor)
     checked = time.monotonic()
     async with aclosing(frames):
         pending = asyncio.ensure_future(anext(frames))
         try:
             while True:
-                done, _waiting = await asyncio.wait({pending}, timeout=KEEP_ALIVE_S)
-                if time.monotonic() - checked > RECHECK_S:
-                    await run_for(request.user, run.public_id)
+                done, _waiting = await asyncio.wait({pending}, timeout=keep_alive_s)
+                if time.monotonic() - checked > recheck_s:
+                    if not await still_sees(request, run):
+                        return
                     checked = time.monotonic()
                 if not done:
                     yield ": still here\n\n"
@@ -60,7 +92,7 @@ async def server_sent(request: HttpRequest, run: Run, cursor: Cursor) -> AsyncIt
                 for text in await _as_text(run, pending.result()):
                     yield text
                 pending = asyncio.ensure_future(anext(frames))
-        except (StopAsyncIteration, NotFound):  # the end, or the person may not see the run any more
+        except StopAsyncIteration:
             return
         finally:
             pending.cancel()
@@ -77,14 +109,14 @@ async def _next_events(run: Run, number: int, wait: float) -> list[Event]:
                     break
     except TimeoutError:
         pass
-    return await events_after(run, number)
+    return await later_events_after(run, number)
 
 
 async def _as_text(run: Run, frame: Frame) -> list[str]:
     """A frame as server-sent events. Only the last one carries an id, so that resuming repeats no half frame."""
     if frame.get("events"):
         first = frame["events"][0]["number"]
-        rows = await events_after(run, first - 1, len(frame["events"]))
+        rows = await later_events_after(run, first - 1, len(frame["events"]))
         return [_sse(row.kind, event_out(row), f"{row.number}-0") for row in rows]
     parts = list(_live_parts(frame))
     last = len(parts) - 1

@@ -52,8 +52,10 @@ def _runs_after(conversation: str, run: str | None) -> list[str]:
     return [str(public_id) for public_id in runs.order_by("pk").values_list("public_id", flat=True)]
 
 
-def _with_fresh_connection(read):
-    """Threads of the pool live on: a connection that the server has closed meanwhile is not used again."""
+def in_pool(read):
+    """Make a read awaitable, for those who wait long: it borrows a thread and its connection for as long as it takes.
+
+    Threads of the pool live on: a connection that the server has closed meanwhile is not used again."""
 
     def fresh(*arguments):
         close_old_connections()
@@ -65,5 +67,5 @@ def _with_fresh_connection(read):
     return sync_to_async(fresh, thread_sensitive=False)
 
 
-stored_after = _with_fresh_connection(_stored_after)
-runs_after = _with_fresh_connection(_runs_after)
+stored_after = in_pool(_stored_after)
+runs_after = in_pool(_runs_after)
