@@ -66,7 +66,7 @@ def problem_middleware(get_response):
 
 
 def _converted(request: HttpRequest, response: HttpResponse) -> HttpResponse:
-    if not request.path.startswith(PREFIX) or response.status_code < 400:
+    if not f"{request.path}/".startswith(PREFIX) or response.status_code < 400:
         return response
     if response.get("Content-Type", "").startswith(MEDIA_TYPE):
         return response

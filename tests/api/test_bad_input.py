@@ -94,6 +94,11 @@ def test_addresses_and_methods_that_do_not_exist(api, method, path, status):
     answered(api.call(method, path), status)
 
 
+@pytest.mark.parametrize("path", ["/api", "/api/", "/api/v2/agents"])
+def test_addresses_beside_the_api_answer_in_the_same_form(db, path):
+    answered(Client().get(path), 404)
+
+
 @pytest.mark.parametrize(
     "header", [None, "Bearer nonsense", "Bearer ", "Basic YTpi", "Bearer \x80", "nonsense", "bearer aw_" + "x" * 5000]
 )
