@@ -12,7 +12,7 @@ from agentweb.engine.events import RunStarted
 from agentweb.registry import snapshots
 from agentweb.registry.models import Agent
 from agentweb.runs import journal, live, outbox
-from agentweb.runs.errors import Conflict, Forbidden, Invalid
+from agentweb.runs.errors import Conflict, Forbidden, Invalid, NotFound
 from agentweb.runs.models import (
     Approval,
     Conversation,
@@ -73,11 +73,12 @@ def share_conversation(*, user: User, conversation: Conversation, visibility: st
 def delete_conversation(*, user: User, conversation: Conversation) -> None:
     """Take the conversation from everyone's sight; a live run of it is cancelled. Its record stays."""
     _needs(conversation.may.manage)
+    # The row first: a run that begins in this moment is seen below, or does not begin any more.
+    Conversation.objects.filter(pk=conversation.pk, deleted_at=None).update(deleted_at=timezone.now())
     live_run = conversation.runs.exclude(status=Run.Status.FINISHED).first()
     if live_run is not None:
         live_run.conversation = conversation
         cancel_run(user=user, run=live_run)
-    Conversation.objects.filter(pk=conversation.pk, deleted_at=None).update(deleted_at=timezone.now())
 
 
 # --- messages -------------------------------------------------------------------------------------------------------
@@ -120,12 +121,16 @@ def _begin(user: User, conversation: Conversation, text: str) -> Sent:
     message = Message.objects.create(conversation=conversation, role=Message.Role.USER, author=user, text=text)
     run = _start_run(user, conversation, message)
     Message.objects.filter(pk=message.pk).update(run=run)
-    conversation.title = conversation.title or _title(" ".join(text.split())[:80])
-    Conversation.objects.filter(pk=conversation.pk).update(active_at=timezone.now(), title=conversation.title)
+    if not conversation.title:
+        conversation.title = _title(" ".join(text.split())[:80])
+        Conversation.objects.filter(pk=conversation.pk, title="").update(title=conversation.title)
     return Sent(str(message.public_id), run, "now")
 
 
 def _start_run(user: User, conversation: Conversation, message: Message) -> Run:
+    now = timezone.now()
+    if not Conversation.objects.filter(pk=conversation.pk, deleted_at=None).update(active_at=now):
+        raise NotFound(_("There is no such conversation, or it is not yours to see."))
     agent = Agent.objects.select_related("model", "team").get(pk=conversation.agent_id)
     if not agent.enabled:
         raise Conflict(_("The agent %(agent)s is switched off. Ask an admin.") % {"agent": agent.name})
@@ -134,7 +139,6 @@ def _start_run(user: User, conversation: Conversation, message: Message) -> Run:
     except snapshots.NoModel as error:
         raise Conflict(_("No model is set up. Ask an admin.")) from error
     snapshot, _created = Snapshot.objects.get_or_create(digest=built.digest, defaults={"data": built.text})
-    now = timezone.now()
     run = Run.objects.create(
         conversation=conversation, agent=agent, requested_by=user, snapshot=snapshot, queued_at=now, enqueued_at=now
     )

@@ -144,6 +144,25 @@ def test_a_deleted_conversation_is_gone_for_everyone_and_its_run_is_cancelled(ca
     assert conversation not in selectors.conversations_for(cast.owner)
 
 
+def test_a_message_takes_back_no_name_that_someone_gives_meanwhile(cast):
+    conversation = cast.conversation()
+    services.rename_conversation(
+        user=cast.owner, conversation=selectors.conversation_for(cast.owner, conversation.public_id), title="My name"
+    )
+    services.send_message(user=cast.owner, conversation=conversation, text="Hello")
+    assert Conversation.objects.get().title == "My name"
+
+
+def test_no_run_begins_in_a_conversation_that_was_deleted_meanwhile(cast):
+    conversation = cast.conversation()
+    services.delete_conversation(
+        user=cast.owner, conversation=selectors.conversation_for(cast.owner, conversation.public_id)
+    )
+    with pytest.raises(NotFound):
+        services.send_message(user=cast.owner, conversation=conversation, text="Hello")
+    assert not Run.objects.exists() and not Message.objects.exists()
+
+
 def test_a_person_who_left_the_team_sees_nothing_of_it(cast):
     conversation = cast.conversation()
     cast.owner.memberships.all().delete()
