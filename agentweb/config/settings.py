@@ -11,9 +11,15 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
+from agentweb.launch import rules
+
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 env = environ.Env()
 environ.Env.read_env(BASE_DIR / ".env", overwrite=False)
+
+LAUNCHERS_OWN = ("PORT", "HOST", "WORKERS")
+if wrong := rules.first_broken({name: text for name, text in os.environ.items() if text and name not in LAUNCHERS_OWN}):
+    raise ImproperlyConfigured(wrong)
 
 
 def read(variable: str, kind, default, must: str):
@@ -248,6 +254,10 @@ EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
 # How long a silent worker keeps its runs, how often it says that it lives, how often lost runs are looked for.
 LEASE_SECONDS = positive("LEASE_SECONDS", 30)
 BEAT_SECONDS = positive("BEAT_SECONDS", LEASE_SECONDS / 4)
+if BEAT_SECONDS > LEASE_SECONDS / 2:
+    raise ImproperlyConfigured(
+        "BEAT_SECONDS must be at most half of LEASE_SECONDS, else living workers lose their runs."
+    )
 SWEEP_SECONDS = positive("SWEEP_SECONDS", 5)
 MAX_ATTEMPTS = read("MAX_ATTEMPTS", env.int, 5, "a whole number")  # claims without progress before a run is given up
 WORKER_SLOTS = read("WORKER_SLOTS", env.int, 64, "a whole number")
