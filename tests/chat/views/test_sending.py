@@ -175,3 +175,19 @@ def test_others_in_the_team_see_who_said_what(cast, client):
     assert "owner said" in text_of(browser(cast.member).get(f"/cards/message/{message.public_id}"))
     assert "You said" in text_of(client.get(f"/cards/message/{message.public_id}"))
     assert run.conversation.visibility == "team"
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ("&".join(f"a{number}=1" for number in range(1100)), "application/x-www-form-urlencoded"),
+        ("text=" + "x" * 7_000_000, "application/x-www-form-urlencoded"),
+        ("x", "multipart/form-data; boundary="),
+    ],
+    ids=["too many fields", "too large", "no form"],
+)
+def test_what_cannot_be_read_at_all_is_told_on_a_page(cast, body, kind):
+    conversation = cast.conversation()
+    answer = browser(cast.owner).post(f"/c/{conversation.public_id}/send", body, content_type=kind)
+    assert 400 <= answer.status_code < 500
+    assert "The request could not be understood." in text_of(answer)
