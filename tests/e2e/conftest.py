@@ -228,6 +228,6 @@ def token(stack: Stack) -> Callable[[str], str]:
 @pytest.fixture
 def screenshots(request: pytest.FixtureRequest) -> Path:
     """A folder for pictures of this test, kept for people to look at."""
-    folder = Path("test-results") / request.node.name
+    folder = Path(request.config.getoption("--output")) / request.node.name
     folder.mkdir(parents=True, exist_ok=True)
     return folder

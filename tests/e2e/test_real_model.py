@@ -1,0 +1,87 @@
+"""A real language model behind HTTP: what it says streams into the page and is counted, wise or not."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from agentweb.launch.valkey import free_port
+from tests import real_model
+from tests.e2e.chat_page import Chat
+from tests.e2e.program import Program
+from tests.stack import ROOT, Stack
+from tests.waiting import until
+
+pytestmark = pytest.mark.realmodel
+
+MOST_TOKENS = 150
+SLOW = 120_000
+"""Milliseconds: two busy cores make a few words a second."""
+
+ADD_AGENT = """
+from agentweb.registry.models import Agent, ChatModel
+model = ChatModel.objects.create(
+    name="real", base_url={url!r}, model_name={name!r}, body={{"max_tokens": {most}}}, idle_timeout_s=120
+)
+print(Agent.objects.create(name="Real", description="A real model.", model=model, max_turns=2).public_id)
+"""
+
+
+@pytest.fixture(scope="module")
+def agent(stack: Stack) -> Iterator[str]:
+    """The id of an agent with a real model, which runs in a process of its own."""
+    port = free_port()
+    command = [sys.executable, "-m", "tests.real_model", str(port)]
+    log = stack.folder / "real-model.log"
+    with log.open("wb") as output:
+        server = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
+    try:
+        until(lambda: "listening at" in log.read_text(errors="replace"), 120, "the real model listens")
+        url = f"http://127.0.0.1:{port}/v1"
+        code = ADD_AGENT.format(url=url, name=real_model.MODEL, most=MOST_TOKENS)
+        yield stack.manage("shell", "-c", code).stdout.split()[-1]
+    finally:
+        server.terminate()
+        server.wait()
+
+
+@pytest.fixture
+def chat(ann: Page, agent: str, program: Callable[[str], Program]) -> Chat:
+    return Chat.open(ann, program("ann").post("/conversations", agent=agent)["id"])
+
+
+def test_what_a_real_model_says_streams_into_the_page_and_is_counted(chat: Chat, program: Callable[[str], Program]):
+    chat.ask("Tell me a short story about a river.")
+    busy = chat.page.locator('.message.assistant[aria-busy="true"] .block')
+    expect(busy.first, "words are there before the answer is complete").to_be_visible(timeout=SLOW)
+    expect(chat.state).to_have_attribute("data-status", "finished", timeout=SLOW)
+    run = program("ann").get(f"/runs/{chat.run}")
+    assert run["outcome"] == "answered", run
+    usage = run["usage"]
+    assert usage["model_calls"] == usage["turns"] == 1
+    assert usage["input_tokens"] > 5 and 0 < usage["output_tokens"] <= MOST_TOKENS
+    expect(chat.totals).to_contain_text(f"{usage['output_tokens']} out")
+    assert len(chat.answer.inner_text()) > 20
+    chat.expect_same_when_loaded_anew()
+
+
+def test_it_hears_the_whole_conversation(chat: Chat, program: Callable[[str], Program]):
+    sizes = []
+    for question in ("Say hello.", "And again, please."):
+        chat.ask(question)
+        expect(chat.state).to_have_attribute("data-status", "finished", timeout=SLOW)
+        sizes.append(program("ann").get(f"/runs/{chat.run}")["usage"]["input_tokens"])
+    assert sizes[1] > sizes[0]
+
+
+def test_a_real_model_is_cancelled_in_mid_answer(chat: Chat, program: Callable[[str], Program]):
+    chat.ask("Count slowly from one to one thousand, in words.")
+    expect(chat.page.locator('.message.assistant[aria-busy="true"] .block').first).to_be_visible(timeout=SLOW)
+    chat.button("Cancel").click()
+    chat.expect_finished("Cancelled")
+    kept = chat.answer.inner_text()
+    assert kept.strip()
+    chat.page.reload()
+    assert chat.answer.inner_text() == kept
