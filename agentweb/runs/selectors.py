@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from agentweb.registry.models import Agent
 from agentweb.runs.errors import NotFound
+from agentweb.runs.long_results import with_ends
 from agentweb.runs.looks import log_look
 from agentweb.runs.models import Approval, Call, Conversation, Event, Message, QueuedMessage, Run, Visibility
 from agentweb.teams.access import role_in
@@ -290,7 +291,7 @@ def latest_run(conversation: Conversation) -> Run | None:
 
 
 def _parts() -> tuple[Prefetch, ...]:
-    calls = Call.objects.prefetch_related(_approvals())
+    calls = with_ends(Call.objects.prefetch_related(_approvals()))
     return (
         Prefetch("messages", Message.objects.select_related("author").prefetch_related(Prefetch("calls", calls))),
         Prefetch("queue", QueuedMessage.objects.select_related("author")),

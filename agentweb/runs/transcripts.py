@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from django.db.models import Prefetch
+
 from agentweb.engine.enums import CallStatus, DecisionKind, Finish, Invalid, ResultKind
 from agentweb.engine.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
 from agentweb.engine.ports import Decision
@@ -22,7 +24,7 @@ def load(run: Run) -> tuple[Transcript, Usage]:
     stored = (
         run.conversation.messages.filter(status=Message.Status.FINISHED)
         .select_related("author")
-        .prefetch_related("calls")
+        .prefetch_related(Prefetch("calls", Call.objects.defer("result_full")))  # what the model was not told either
     )
     rows = _heard(stored, _runs_until(run))
     asked = {
@@ -119,7 +121,7 @@ def _call(row: Call) -> ToolCall:
 def _entry(row: Call, approval: Approval | None) -> CallEntry:
     result = None
     if row.result is not None:
-        result = ToolResult(str(row.public_id), row.result, ResultKind(row.result_kind), row.result_full)
+        result = ToolResult(str(row.public_id), row.result, ResultKind(row.result_kind))
     entry = {
         "call": _call(row),
         "status": CallStatus(row.status),

@@ -13,7 +13,7 @@ from agentweb.runs.models import Approval, Call
 from agentweb.schema.json_text import pretty
 from agentweb.ui.diffs import Change, DiffLine, argument_changes, preview_lines
 from agentweb.ui.effects import effect_text
-from agentweb.ui.excerpt import Excerpt, excerpt
+from agentweb.ui.excerpt import Excerpt, excerpt, of_ends
 from agentweb.ui.hidden import hides_something
 from agentweb.ui.labels import field_label
 
@@ -144,10 +144,19 @@ def call_card(call: Call, label: str = "") -> CallCard:
         state=str(state),
         arguments=arguments(shown),
         raw=call.raw if shown is None else pretty(shown) or call.raw,
-        result=excerpt(call.result_full or call.result) if call.result is not None else None,
+        result=_result(call),
         is_error=call.result_kind not in ("", ResultKind.OK, ResultKind.ANSWERED),
         approval=approval_part(approval) if approval else None,
     )
+
+
+def _result(call: Call) -> Excerpt | None:
+    """From the ends that the database cut out, or from the whole text where a selector gave that."""
+    if call.result is None:
+        return None
+    if (ends := vars(call)).get("characters") is None:
+        return excerpt(call.result_full or call.result)
+    return of_ends(ends["head"], ends["tail"], ends["characters"], ends["newlines"])
 
 
 def approval_part(row: Approval) -> ApprovalPart:

@@ -24,10 +24,16 @@ class Excerpt:
 
 def excerpt(text: str) -> Excerpt:
     """The text, or its beginning and end. Lines are told apart by ``\\n`` only."""
-    lines = text.count("\n") + 1
-    if lines <= HEAD_LINES + TAIL_LINES and len(text) <= HEAD_CHARS + TAIL_CHARS:
-        return Excerpt(text, "", lines, len(text), 0, 0)
-    head = "\n".join(text[: HEAD_CHARS + 1].split("\n")[:HEAD_LINES])[:HEAD_CHARS]
-    tail = "\n".join(text[-TAIL_CHARS:].split("\n")[-TAIL_LINES:])
-    hidden = text[len(head) : len(text) - len(tail)]
-    return Excerpt(head, tail, lines, len(text), hidden.count("\n"), len(hidden))
+    return of_ends(text[: HEAD_CHARS + 1], text[-TAIL_CHARS:], len(text), text.count("\n"))
+
+
+def of_ends(first: str, last: str, characters: int, newlines: int) -> Excerpt:
+    """The same from the text's first HEAD_CHARS + 1 and last TAIL_CHARS characters and its size."""
+    lines = newlines + 1
+    if lines <= HEAD_LINES + TAIL_LINES and characters <= HEAD_CHARS + TAIL_CHARS:
+        more = max(0, characters - len(first))
+        return Excerpt(first + (last[-more:] if more else ""), "", lines, characters, 0, 0)
+    head = "\n".join(first.split("\n")[:HEAD_LINES])[:HEAD_CHARS]
+    tail = "\n".join(last.split("\n")[-TAIL_LINES:])
+    hidden_lines = newlines - head.count("\n") - tail.count("\n")
+    return Excerpt(head, tail, lines, characters, hidden_lines, characters - len(head) - len(tail))
