@@ -31,6 +31,7 @@ LINT = (
 )
 TYPES = (("types", (*PYTHON, "mypy")),)
 HARDEST_ON_DATABASES = ("tests/crash/test_stopped_worker.py", "tests/crash/test_random_kills.py")
+SIDE_BY_SIDE = ("-n", str(min(os.cpu_count() or 1, 4)), "--dist", "loadfile")  # tests that time nothing
 OURS = (
     "OPENAI_",
     "DJANGO_",
@@ -101,7 +102,7 @@ def _check(name: str, command: Sequence[str], env: dict[str, str]) -> bool:
 def _tests(folder: Path, env: dict[str, str], arguments: list[str]) -> Iterator[Counts]:
     """Each run of pytest, one after the other."""
     sqlite = {**env, databases.CHOICE: databases.SQLITE}
-    everything_else = ["tests", "--ignore=tests/e2e", "--ignore=tests/crash"]
+    everything_else = ["tests", "--ignore=tests/e2e", "--ignore=tests/crash", *SIDE_BY_SIDE]
     yield _pytest("SQLite and no database", everything_else, sqlite, folder, arguments)
     yield _pytest("Real processes on SQLite", ["tests/crash"], sqlite, folder, arguments)
     with _postgres(env) as postgres:
