@@ -12,6 +12,9 @@ ROUNDING_SECONDS = 2.0
 
 LAST_STAGE = 1
 
+_CALM = "ignore:You're running the worker with superuser privileges"
+"""Celery warns of root because of pickle, which this site does not accept."""
+
 
 def valkey(server: Valkey, environment: Environment) -> Command:
     """The embedded Redis; it stops after all that use it."""
@@ -30,7 +33,9 @@ def worker(number: int, environment: Environment, env: Mapping[str, str]) -> Com
         *("-P", "threads", "-c", str(environment.worker_slots), "-n", f"agentweb-{number}@%h"),
         *("-l", environment.log_level, "--without-gossip", "--without-mingle", "--without-heartbeat"),
     )
-    return Command(f"worker-{number}", argv, env, grace=environment.drain_seconds + ROUNDING_SECONDS)
+    warnings = ",".join(filter(None, (env.get("PYTHONWARNINGS"), _CALM)))
+    calm = {**env, "PYTHONWARNINGS": warnings}
+    return Command(f"worker-{number}", argv, calm, grace=environment.drain_seconds + ROUNDING_SECONDS)
 
 
 def web(descriptor: int, env: Mapping[str, str]) -> Command:
