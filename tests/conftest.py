@@ -4,7 +4,9 @@ Django is set up only when a test of a package that knows it may be collected: t
 """
 
 import os
+import sys
 import tempfile
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -80,6 +82,14 @@ def _database_address(folder: Path) -> str:
 def _test_name(folder: Path) -> str:
     """A file, not SQLite's memory: other threads and processes of a test must see it."""
     return str(folder / "test.sqlite3") if databases.chosen() == databases.SQLITE else f"agentweb_test_{os.getpid()}"
+
+
+@pytest.fixture(autouse=True)
+def in_english() -> Iterator[None]:
+    """A page in Chinese leaves its thread in Chinese; the next test of that thread expects English."""
+    yield
+    if "django.utils.translation" in sys.modules:
+        sys.modules["django.utils.translation"].deactivate()
 
 
 @pytest.fixture(scope="session")

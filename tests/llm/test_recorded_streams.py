@@ -31,7 +31,7 @@ async def _play(case: dict[str, Any], frames: list[Frame]) -> tuple[Outcome, Any
     idle = case.get("settings", {}).get("idle_timeout_s")
     scale = TIME_SCALE if idle else 1.0
     async with serve(*split_answers(frames), time_scale=scale) as provider:
-        asked = model(provider.base_url, idle_timeout_s=idle * scale if idle else 5.0)
+        asked = model(provider.base_url, idle_timeout_s=idle * scale if idle else 30.0, connect_timeout_s=30.0)
         outcome = await ask(asked, request("Question", tools))
         waits = []
         for _ in range(case["expect"].get("requests", 1) - 1):
