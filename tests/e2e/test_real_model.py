@@ -16,7 +16,7 @@ from tests.waiting import until
 
 pytestmark = pytest.mark.realmodel
 
-MOST_TOKENS = 150
+MOST_TOKENS = 80
 SLOW = 120_000
 """Milliseconds: two busy cores make a few words a second."""
 
