@@ -57,6 +57,8 @@ def test_the_card_says_what_will_happen_and_shows_the_file(asked: Chat):
     expect(asked.waiting.get_by_role("heading")).to_have_text("Approval wanted: Write file")
     expect(asked.waiting.locator(".effect")).to_contain_text("a.txt")
     expect(asked.waiting.locator(".diff ins")).to_contain_text("as asked")
+    expect(asked.page.get_by_text("The agent waits for a decision. Enter:")).to_be_visible()
+    expect(asked.page.get_by_text("The agent is at work. Enter:")).to_be_hidden()
 
 
 def test_changed_arguments_are_checked_shown_and_run(asked: Chat, told: Program, watch):
