@@ -12,8 +12,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -31,7 +33,10 @@ LINT = (
 )
 TYPES = (("types", (*PYTHON, "mypy")),)
 HARDEST_ON_DATABASES = ("tests/crash/test_stopped_worker.py", "tests/crash/test_random_kills.py")
-SIDE_BY_SIDE = ("-n", str(min(os.cpu_count() or 1, 4)), "--dist", "loadfile")  # tests that time nothing
+DECIDING_IN_THE_BROWSER = ("tests/e2e/test_approvals.py", "tests/e2e/test_example_tasks.py")
+ALONE = ("tests", "--ignore=tests/e2e", "--ignore=tests/crash")
+SPREAD = ("-n", str(cores - 1), "--dist", "loadfile") if (cores := os.cpu_count() or 1) > 2 else ()  # one core is left
+Run = tuple[str, list[str] | None, dict[str, str]]  # title, arguments of pytest (None: impossible), environment
 OURS = (
     "OPENAI_",
     "DJANGO_",
@@ -71,7 +76,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="agentweb-checks-") as folder:
         env = _surroundings(Path(folder))
         broken = [name for name, command in checks if not _check(name, command, env)]
-        counts = list(_tests(Path(folder), env, options.pytest[1:])) if options.only in ("", "tests") else []
+        counts = _tests(Path(folder), env, options.pytest[1:]) if options.only in ("", "tests") else []
     return _summary(counts, broken)
 
 
@@ -99,27 +104,50 @@ def _check(name: str, command: Sequence[str], env: dict[str, str]) -> bool:
     return ended.returncode == 0
 
 
-def _tests(folder: Path, env: dict[str, str], arguments: list[str]) -> Iterator[Counts]:
-    """Each run of pytest, one after the other."""
+def _tests(folder: Path, env: dict[str, str], arguments: list[str]) -> list[Counts]:
+    """Two lanes side by side: tests in one process, and tests that drive real processes and mostly wait for them."""
     sqlite = {**env, databases.CHOICE: databases.SQLITE}
-    everything_else = ["tests", "--ignore=tests/e2e", "--ignore=tests/crash", *SIDE_BY_SIDE]
-    yield _pytest("SQLite and no database", everything_else, sqlite, folder, arguments)
-    yield _pytest("Real processes on SQLite", ["tests/crash"], sqlite, folder, arguments)
-    with _postgres(env) as postgres:
-        yield _pytest("PostgreSQL", [*everything_else, "--only-database"], postgres, folder, arguments)
-        yield _pytest("Real processes on PostgreSQL", [*HARDEST_ON_DATABASES], postgres, folder, arguments)
-        try:
-            chromium.find_or_install()
-        except chromium.NoBrowser as reason:
-            print(reason, flush=True)
-            yield Counts("Browser", 0, 1, 0, 0.0)
-            return
-        browser = ["tests/e2e"]
-        if not real_model.install():
-            print("No real language model for this system: the tests that talk to one are left out.", flush=True)
-            browser += ["-m", f"not {real_model.MARKER}"]
-        yield _pytest("Browser on SQLite", browser, sqlite, folder, arguments)
-        yield _pytest("Browser on PostgreSQL", browser, postgres, folder, arguments)
+    with _postgres(env) as postgres, ThreadPoolExecutor(max_workers=2) as lanes:
+        lane = partial(_lane, folder, arguments)
+        futures = [
+            lanes.submit(
+                lane,
+                ("SQLite and no database", [*ALONE, *SPREAD], sqlite),
+                ("PostgreSQL", [*ALONE, *SPREAD, "--only-database"], postgres),
+            ),
+            lanes.submit(
+                lane,
+                ("Real processes on SQLite", ["tests/crash"], sqlite),
+                ("Real processes on PostgreSQL", [*HARDEST_ON_DATABASES], postgres),
+                *_in_the_browser(sqlite, postgres),
+            ),
+        ]
+        return [count for future in futures for count in future.result()]
+
+
+def _in_the_browser(sqlite: dict[str, str], postgres: dict[str, str]) -> list[Run]:
+    """The runs that need Chromium, which is installed when it is missing; a run that fails where that is impossible."""
+    try:
+        chromium.find_or_install()
+    except chromium.NoBrowser as reason:
+        print(reason, flush=True)
+        return [("Browser", None, sqlite)]
+    chosen = []
+    if not real_model.install():
+        print("No real language model for this system: the tests that talk to one are left out.", flush=True)
+        chosen = ["-m", f"not {real_model.MARKER}"]
+    return [
+        ("Browser on SQLite", ["tests/e2e", *chosen], sqlite),
+        ("Browser on PostgreSQL", [*DECIDING_IN_THE_BROWSER, *chosen], postgres),
+    ]
+
+
+def _lane(folder: Path, arguments: list[str], *runs: Run) -> list[Counts]:
+    """Runs of pytest, one after the other."""
+    return [
+        _pytest(title, which, env, folder, arguments) if which is not None else Counts(title, 0, 1, 0, 0.0)
+        for title, which, env in runs
+    ]
 
 
 @contextmanager
@@ -130,13 +158,15 @@ def _postgres(env: dict[str, str]) -> Iterator[dict[str, str]]:
 
 
 def _pytest(title: str, which: list[str], env: dict[str, str], folder: Path, arguments: list[str]) -> Counts:
-    report = folder / "report.xml"
-    report.unlink(missing_ok=True)
-    print(f"\n{title}", flush=True)
+    name = title.lower().replace(" ", "-")
+    report, output = folder / f"{name}.xml", folder / f"{name}.log"
+    print(f"{title} …", flush=True)
     command = [*PYTHON, "pytest", "-q", *which, f"--junitxml={report}", *arguments]
     began = time.monotonic()
-    status = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, check=False).returncode
-    seconds = time.monotonic() - began
+    with output.open("wb") as log:
+        ended = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=False)
+    status, seconds = ended.returncode, time.monotonic() - began
+    print(f"\n{title}\n{output.read_text(errors='replace')}", flush=True)
     if not report.exists():
         return Counts(title, 0, 1, 0, seconds)
     suite = ElementTree.parse(report).getroot()[0]
