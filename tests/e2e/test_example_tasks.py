@@ -41,16 +41,12 @@ def test_a_person_gets_it_done_in_two_tabs_at_once(task: Task, ann: Page, progra
 
 
 @every_task
+@pytest.mark.usefixtures("furniture")
 def test_the_command_line_gets_it_done(task: Task, stack: Stack):
-    def ask(question: str) -> Told:
-        options = ("--agent", task.agent, "--user", "ann", "--approve", "all", "--jsonl")
-        ended = stack.try_to_manage("ask", question, *options)
-        assert ended.returncode == (ANSWERED if task.outcome == "answered" else ANOTHER_OUTCOME), ended.stderr
-        return _as_recorded([json.loads(line) for line in ended.stdout.splitlines()], task)
-
-    with ThreadPoolExecutor(2) as at_once:
-        for told in at_once.map(ask, (task.chinese, task.otherwise)):
-            task.check(told)
+    options = ("--agent", task.agent, "--user", "ann", "--approve", "all", "--jsonl")
+    ended = stack.try_to_manage("ask", task.chinese, *options)
+    assert ended.returncode == (ANSWERED if task.outcome == "answered" else ANOTHER_OUTCOME), ended.stderr
+    task.check(_as_recorded([json.loads(line) for line in ended.stdout.splitlines()]))
 
 
 def test_a_strict_configuration_is_shown_as_a_diff_before_it_is_written(ann: Page):
@@ -81,7 +77,7 @@ def _as_read(chat: Chat, asked: int, program: Program) -> Told:
     return Told(calls, asked, chat.answer.inner_text(), OUTCOMES[outcome], behind.usage, behind.files)
 
 
-def _as_recorded(events: list[dict], task: Task) -> Told:
+def _as_recorded(events: list[dict]) -> Told:
     """The run as its events tell it. Files are what the calls wrote, in the order in which they ran."""
     assert [event["kind"] for event in events][-1] == "RunFinished"
     data = [(event["kind"], event["data"]) for event in events]
