@@ -10,7 +10,7 @@ PYTHON ?= $(or $(call found,$(SUPPORTED)),$(call found,$(NEW_ENOUGH)))
 INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt --editable
 
 .DEFAULT_GOAL := help
-.PHONY: help up test lint types format clean
+.PHONY: help up test lint types bench format clean
 
 help:  ## Show these commands
 	@echo "agentweb: teams chat with agents and stay in control"; echo
@@ -28,6 +28,9 @@ lint: $(VENV)/tests-installed  ## Check style, import order and templates
 
 types: $(VENV)/tests-installed  ## Check types
 	@exec $(BIN)/python -m tests.run --only types
+
+bench: $(VENV)/tests-installed  ## Measure what the product costs; ID=B3 for one (docs/benchmarks.md)
+	@exec $(BIN)/python -m benchmarks $(or $(ID),all) $(ARGS)
 
 format: $(VENV)/tests-installed  ## Bring the code into shape
 	@$(BIN)/python -m ruff check --fix --quiet .
