@@ -80,14 +80,15 @@ class Site:
 
 
 @contextmanager
-def site(workers: int = 1, **variables: str) -> Iterator[Site]:
+def site(workers: int = 1, database: str = "", **variables: str) -> Iterator[Site]:
     """The product, ready and furnished, and the model server; everything is ended and removed behind it.
 
-    ``variables`` are settings such as WORKER_SLOTS. The database is SQLite, or what AGENTWEB_TEST_DB says.
+    ``variables`` are settings such as WORKER_SLOTS. The database is of the kind that ``database`` names, else SQLite or
+    what AGENTWEB_TEST_DB says.
     """
     with (
         tempfile.TemporaryDirectory(prefix="agentweb-bench-") as name,
-        databases.new_database(Path(name), "agentweb_bench") as address,
+        databases.new_database(Path(name), "agentweb_bench", database) as address,
         stack_on(Path(name) / "data", address, **(AS_DELIVERED | variables)) as stack,
     ):
         stack.start("model")

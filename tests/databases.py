@@ -72,9 +72,9 @@ def postgres_database(server: str, name: str) -> Iterator[str]:
 
 
 @contextmanager
-def new_database(folder: Path, name: str) -> Iterator[str]:
-    """The address of an empty database of the chosen kind."""
-    if chosen() == SQLITE:
+def new_database(folder: Path, name: str, kind: str = "") -> Iterator[str]:
+    """The address of an empty database of this kind, or of the chosen one."""
+    if (kind or chosen()) == SQLITE:
         yield f"sqlite:///{folder / name}.sqlite3"
         return
     with postgres_server() as server, postgres_database(server, name) as address:
