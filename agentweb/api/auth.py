@@ -4,6 +4,7 @@ from django.contrib.auth import get_user
 from django.http import HttpRequest
 from ninja.errors import AuthenticationError, HttpError
 from ninja.utils import check_csrf
+from structlog.contextvars import bind_contextvars
 
 from agentweb.teams.models import User
 from agentweb.teams.tokens import user_of
@@ -36,4 +37,5 @@ def authenticate(request: HttpRequest) -> User:
     if request.method not in SAFE and "Authorization" not in request.headers and check_csrf(request) is not None:
         raise HttpError(403, "The CSRF token is missing or wrong. Send it in X-CSRFToken, or use a bearer token.")
     request.user = user
+    bind_contextvars(user=user.pk)
     return user

@@ -12,6 +12,7 @@ from uuid import UUID
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.db import DatabaseError
 from redis.exceptions import RedisError
+from structlog.contextvars import bind_contextvars
 
 from agentweb.chat.admission import Refusal, fingerprint, group_of, person, refusal
 from agentweb.chat.blocks import BlockWriter
@@ -46,6 +47,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         if (code := await self._refusal()) is not None:
             await self._end(code)
             return
+        bind_contextvars(conversation=str(self._conversation), user=self._user and self._user.pk)
         await self._join_hints()
         self._tasks = [asyncio.create_task(self._stream()), asyncio.create_task(self._watch())]
 

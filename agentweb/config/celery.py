@@ -1,14 +1,21 @@
 """The Celery application. A message only says that a run may need a worker: the rows decide."""
 
 import os
+from typing import Any
 
 from celery import Celery
+from celery.signals import setup_logging
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "agentweb.config.settings")
 
 from django.conf import settings
 
 app = Celery("agentweb")
+
+
+@setup_logging.connect
+def keep_logs(**_: Any) -> None:
+    """Django has set up the log already; that somebody answers here keeps Celery from doing it again."""
 
 
 def broker_url(redis_url: str) -> str:

@@ -11,6 +11,7 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
+from agentweb.config import logs
 from agentweb.launch import rules
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
@@ -127,6 +128,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "agentweb.config.asking.request_middleware",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "agentweb.api.problems.problem_middleware",
@@ -273,18 +275,7 @@ OPENAI_MODEL = env.str("OPENAI_MODEL", default="")
 if OPENAI_BASE_URL and urlsplit(OPENAI_BASE_URL).scheme not in ("http", "https"):
     raise ImproperlyConfigured("OPENAI_BASE_URL must begin with http:// or https://.")
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "filters": {
-        # Not ready yet is an answer of the health page, not a fault to log each time that someone asks.
-        "expected": {
-            "()": "django.utils.log.CallbackFilter",
-            "callback": lambda record: getattr(record, "status_code", None) != 503,
-        },
-    },
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["expected"]}},
-    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO").upper()},
-    "loggers": {"daphne": {"level": "WARNING"}, "httpx2": {"level": "WARNING"}, "openai": {"level": "WARNING"}},
-}
+LOGGING_CONFIG = "agentweb.config.logs.configure"
+LOGGING = logs.logging_settings(
+    (env.str("LOG_LEVEL", default="") or "info").upper(), env.str("LOG_FORMAT", default="").lower()
+)

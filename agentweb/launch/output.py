@@ -20,7 +20,8 @@ class Console:
 
     def __init__(self, descriptor: int | None = None) -> None:
         self._descriptor = sys.stdout.fileno() if descriptor is None else descriptor
-        self._colourful = os.isatty(self._descriptor) and "NO_COLOR" not in os.environ
+        self.is_terminal = os.isatty(self._descriptor)
+        self._colourful = self.is_terminal and "NO_COLOR" not in os.environ
         self._colours: dict[str, str] = {}
         self._waiting: deque[bytes] = deque()
         self._lost = 0

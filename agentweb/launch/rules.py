@@ -140,6 +140,7 @@ RULES: Mapping[str, Rule] = {
     "FLUSH_SECONDS": seconds,
     "DRAIN_SECONDS": seconds,
     "LOG_LEVEL": one_of(*_LOG_LEVELS),
+    "LOG_FORMAT": one_of("json", "text"),
     "DEBUG": one_of(*_TRUE_OR_FALSE),
     "SECRET_KEY": secret_key,
     "ALLOWED_HOSTS": host_names,

@@ -93,7 +93,7 @@ class Start:
             self.console.say(f"Port {self.settings.port} is taken, so the site is on port {port}.")
         datadir.secret_key(self.settings.data_dir)
         self._start_redis(supervisor)
-        env = self.settings.for_children(REDIS_URL=self.redis_url)
+        env = self._logging_for_reader() | self.settings.for_children(REDIS_URL=self.redis_url)
         if not self._prepare(supervisor, env):
             return
         supervisor.on_change = lambda: self._note_runtime(supervisor, port)
@@ -101,6 +101,10 @@ class Start:
             supervisor.start(commands.worker(number, self.settings, env))
         supervisor.start(commands.web(listener.fileno(), env))
         self._await_site(supervisor, listener, port)
+
+    def _logging_for_reader(self) -> dict[str, str]:
+        """Children write into pipes: only the launcher knows whether a person reads their lines."""
+        return {"LOG_FORMAT": "text"} if self.console.is_terminal else {}
 
     def _start_redis(self, supervisor: Supervisor) -> None:
         _require_reachable("REDIS_URL", self.settings.redis_url)

@@ -2,18 +2,27 @@
 
 import base64
 import hashlib
+from collections import deque
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 
 PURPOSE = b"agentweb.registry.secrets:"
+MOST_SEEN = 200
+_seen: deque[str] = deque(maxlen=MOST_SEEN)
 
 
 class SecretUnreadable(Exception):
     """The stored secret was encrypted with a secret key that the site no longer has."""
 
 
+def seen() -> tuple[str, ...]:
+    """The plain secrets that passed through this process lately: what its log must not say."""
+    return tuple(_seen)
+
+
 def encrypt(plain: str) -> str:
+    _note(plain)
     return _fernet().encrypt(plain.encode()).decode() if plain else ""
 
 
@@ -27,12 +36,19 @@ def decrypt(stored: str) -> str:
     if not stored:
         return ""
     try:
-        return _fernet().decrypt(stored.encode()).decode()
+        plain = _fernet().decrypt(stored.encode()).decode()
     except (InvalidToken, UnicodeError) as error:
         raise SecretUnreadable(
             "A stored key cannot be read with this SECRET_KEY. Enter the key again, or add the old secret key to "
             "SECRET_KEY_FALLBACKS."
         ) from error
+    _note(plain)
+    return plain
+
+
+def _note(plain: str) -> None:
+    if plain and plain not in _seen:
+        _seen.append(plain)
 
 
 def _fernet() -> MultiFernet:

@@ -37,6 +37,7 @@ class Claimed:
     run_id: int
     run: str
     conversation: str
+    user: int
     epoch: int
     resumed: bool
     recovered: bool
@@ -80,7 +81,14 @@ def claim(run: str, worker: WorkerProcess) -> Claimed | None:
             batch += (events.RunResumed(recovered),)
         _write(row, batch, timezone.now())
     return Claimed(
-        row.pk, str(row.public_id), str(row.conversation.public_id), row.epoch, resumed, recovered, exhausted
+        run_id=row.pk,
+        run=str(row.public_id),
+        conversation=str(row.conversation.public_id),
+        user=row.requested_by_id,
+        epoch=row.epoch,
+        resumed=resumed,
+        recovered=recovered,
+        exhausted=exhausted,
     )
 
 

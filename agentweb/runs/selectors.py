@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db.models import Prefetch, Q, QuerySet
 from django.utils.translation import gettext as _
+from structlog.contextvars import bind_contextvars
 
 from agentweb.registry.models import Agent
 from agentweb.runs.errors import NotFound
@@ -75,6 +76,7 @@ def approval_for(user: User, public_id: str | uuid.UUID) -> Approval:
         .filter(public_id=_id(public_id), run__conversation__deleted_at=None)
         .first()
     )
+    bind_contextvars(run=str(found.public_id))
     if found is None:
         raise NotFound(_("There is no such approval, or it is not yours to see."))
     conversation = _admit(user, found.run.conversation)
@@ -341,3 +343,4 @@ def _id(public_id: str | uuid.UUID) -> uuid.UUID:
         return uuid.UUID(public_id)
     except (ValueError, AttributeError, TypeError):
         return uuid.UUID(int=0)
+    bind_contextvars(conversation=str(conversation.public_id))  # lines of the log from here on say what they are about

@@ -1,6 +1,7 @@
 """Database work of the event loop: plain functions in a few threads, each with a connection that is known to live."""
 
 import asyncio
+import contextvars
 import logging
 import threading
 from collections.abc import Callable
@@ -26,7 +27,8 @@ class DatabaseThreads:
         self._pool = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="database")
 
     async def run(self, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._pool, _fresh, work)
+        context = contextvars.copy_context()  # so that a line of the log says which run it is about
+        return await asyncio.get_running_loop().run_in_executor(self._pool, context.run, _fresh, work)
 
     def close(self) -> None:
         """Close every thread's connections, then the threads. Calls that run are waited for."""

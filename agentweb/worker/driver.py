@@ -6,6 +6,8 @@ from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 
+from structlog.contextvars import bound_contextvars
+
 from agentweb.engine import loop
 from agentweb.engine.closing import failure
 from agentweb.engine.enums import ErrorKind, Reason
@@ -47,8 +49,9 @@ async def drive(run: str, shop: Shop) -> None:
     if claimed is None:
         return
     lane = shop.flusher.open(claimed.run, claimed.conversation, 0, claimed.epoch)
+    about = bound_contextvars(run=claimed.run, conversation=claimed.conversation, user=claimed.user)
     try:
-        with shop.desk.watching(claimed.run_id, claimed.run, claimed.epoch) as controls:
+        with about, shop.desk.watching(claimed.run_id, claimed.run, claimed.epoch) as controls:
             await Drive(claimed, shop, lane, controls).to_the_end()
     finally:
         shop.flusher.close(lane)
@@ -68,11 +71,11 @@ class Drive:
         try:
             await self._advance()
         except LeaseLost:
-            logger.info("Run %s went to another worker.", self._claimed.run)
+            logger.info("The run went to another worker.")
         except asyncio.CancelledError:
             await self._let_go()
         except Exception:
-            logger.exception("Run %s failed.", self._claimed.run)
+            logger.exception("The run failed.")
             await self._fail()
 
     async def _advance(self) -> None:
@@ -141,4 +144,4 @@ class Drive:
         except LeaseLost:
             pass
         except Exception:
-            logger.exception("The failure of run %s could not be recorded.", self._claimed.run)
+            logger.exception("The failure of the run could not be recorded.")

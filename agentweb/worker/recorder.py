@@ -5,6 +5,7 @@ import logging
 
 from django.db import InterfaceError, OperationalError
 
+from agentweb.engine.enums import Outcome
 from agentweb.engine.events import (
     Batch,
     FollowUpTaken,
@@ -49,6 +50,8 @@ class Recorder:
         except Stale:
             appended = await self._append_without_taking(batch)
         self._lane.moved(appended.last, closed=closed)
+        if appended.finished and isinstance(batch[-1], RunFinished):
+            _log_end(batch[-1])
         return appended
 
     async def _append_without_taking(self, batch: Batch) -> Appended:
@@ -71,7 +74,7 @@ class Recorder:
             except (OperationalError, InterfaceError):
                 if waited_s >= self._patience_s:
                     raise
-                logger.warning("The database did not take a batch of run %s; trying again.", self._claimed.run)
+                logger.warning("The database did not take a batch of the run; trying again.")
             await asyncio.sleep(backoff_s)
             waited_s, backoff_s = waited_s + backoff_s, backoff_s * 2
             if appended := await self._found(batch):
@@ -99,3 +102,10 @@ class Recorder:
             paused=whole and isinstance(batch[-1], RunPaused),
             refused=not whole,
         )
+
+
+def _log_end(end: RunFinished) -> None:
+    """One line a run. What went wrong with a failed one is for its people too, and nobody may be there to read it."""
+    failed = end.outcome is Outcome.FAILED
+    why = f": {end.error.message if end.error else end.text}" if failed else ""
+    logger.log(logging.WARNING if failed else logging.INFO, "The run ends: %s, %s%s", end.outcome, end.reason, why)

@@ -3,7 +3,8 @@
 from typing import Any
 
 from celery import shared_task
-from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
+from celery.signals import task_postrun, task_prerun, worker_ready, worker_shutdown, worker_shutting_down
+from structlog.contextvars import bind_contextvars, unbind_contextvars
 
 from agentweb.worker import process
 
@@ -12,6 +13,17 @@ from agentweb.worker import process
 def advance(run: str) -> None:
     """A slot for one run: returns when the run pauses, ends, or is given back. The rows say whether there is work."""
     process.current().advance(run)
+
+
+@task_prerun.connect
+def name_in_log(task_id: str = "", args: Any = (), **_: Any) -> None:
+    """Each line that is written for this job says which one it is, also those of the loop's thread."""
+    bind_contextvars(task=task_id, run=str(next(iter(args or ()), "")))
+
+
+@task_postrun.connect
+def leave_log(**_: Any) -> None:
+    unbind_contextvars("task", "run")
 
 
 @worker_ready.connect

@@ -1,3 +1,3 @@
-from tests.valkey import own_valkey
+from tests.valkey import own_valkey, shared_valkey, valkey
 
-__all__ = ["own_valkey"]
+__all__ = ["own_valkey", "shared_valkey", "valkey"]
