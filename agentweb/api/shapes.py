@@ -35,6 +35,12 @@ class StopIn(Body):
     after: Literal["reasoning", "acting"]
 
 
+class ResolutionIn(Body):
+    outcome: Literal["done", "not_done", "tell_model"]
+    content: Text = ""
+    comment: Text = ""
+
+
 class QueuedIn(Body):
     text: Text
 

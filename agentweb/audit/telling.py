@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from agentweb.engine import events
-from agentweb.engine.enums import CallStatus, Purpose, Reason
+from agentweb.engine.enums import CallStatus, Purpose, Reason, Resolution
 from agentweb.ui import reasons
 from agentweb.ui.calls import DECISIONS, RESULTS, STATES, CallCard
 
@@ -108,6 +108,21 @@ def _outcome_unknown(fact: events.OutcomeUnknown, tool: str) -> Telling:
     return Telling(f"{tool}: {state}", icon, css)
 
 
+def _outcome_settled(fact: events.OutcomeSettled, tool: str) -> Telling:
+    words = {
+        Resolution.DONE: _("%(tool)s was done, says %(by)s"),
+        Resolution.NOT_DONE: _("%(tool)s was not done, says %(by)s"),
+        Resolution.TELL_MODEL: _("Nobody knows what became of %(tool)s, says %(by)s"),
+    }[fact.outcome]
+    return Telling(words % {"tool": tool, "by": fact.by}, "user" if fact.answer else "wrench", "", fact.comment)
+
+
+def _seam_failed(fact: events.SeamFailed, _tool: str) -> Telling:
+    words = _("The extension %(seam)s failed at %(point)s")
+    detail = f"{fact.error}\n{fact.effect}"
+    return Telling(words % {"seam": fact.seam, "point": fact.point}, "triangle-alert", "failed", detail)
+
+
 def _approval_requested(fact: events.ApprovalRequested, tool: str) -> Telling:
     return Telling(_("Approval wanted: %(tool)s") % {"tool": tool}, "shield-alert", "waiting")
 
@@ -118,6 +133,8 @@ def _approval_decided(fact: events.ApprovalDecided, tool: str) -> Telling:
 
 
 def _run_paused(fact: events.RunPaused, _tool: str) -> Telling:
+    if fact.lost:
+        return Telling(_("The run waits until a person lets it go on"), "circle-pause", "waiting")
     words = ngettext("The run waits for %(count)d call", "The run waits for %(count)d calls", len(fact.calls))
     return Telling(words % {"count": len(fact.calls)}, "circle-pause", "waiting")
 
@@ -144,6 +161,8 @@ _TELLERS: dict[type[events.Event], Callable[[Any, str], Telling]] = {
     events.ToolFinished: _tool_finished,
     events.ToolSuspended: _tool_suspended,
     events.OutcomeUnknown: _outcome_unknown,
+    events.OutcomeSettled: _outcome_settled,
+    events.SeamFailed: _seam_failed,
     events.ApprovalRequested: _approval_requested,
     events.ApprovalDecided: _approval_decided,
     events.TurnFinished: _turn_finished,

@@ -3,7 +3,7 @@
 from allauth.account import views as accounts
 from django.urls import path
 
-from agentweb.chat.views import approvals, cards, conversations, files, messages, preferences
+from agentweb.chat.views import approvals, calls, cards, conversations, files, messages, preferences
 
 urlpatterns = [
     path("accounts/login/", accounts.login, name="account_login"),
@@ -24,6 +24,8 @@ urlpatterns = [
     path("cards/call/<uuid:public_id>", cards.card_call, name="card_call"),
     path("cards/run/<uuid:public_id>", cards.card_run, name="card_run"),
     path("calls/<uuid:public_id>/result", cards.call_result, name="call_result"),
+    path("calls/<uuid:public_id>/resolution", calls.call_resolve, name="call_resolve"),
+    path("runs/<uuid:public_id>/resume", cards.run_resume, name="run_resume"),
     path("runs/<uuid:public_id>/cancel", cards.run_cancel, name="run_cancel"),
     path("runs/<uuid:public_id>/stop", cards.run_stop, name="run_stop"),
     path("runs/<uuid:public_id>/retry", cards.run_retry, name="run_retry"),

@@ -16,6 +16,7 @@ from agentweb.engine.judging import Asked, Candidate, Cleared, Held, Ruling, Set
 from agentweb.engine.messages import Json
 from agentweb.engine.ports import Preview, ToolError
 from agentweb.engine.racing import Feed, unless_cancelled
+from agentweb.engine.recovering import take_up
 from agentweb.engine.work import Work
 
 logger = logging.getLogger(__name__)
@@ -24,6 +25,8 @@ PREVIEW_S = 10.0  # a preview that takes longer is left out, since people wait f
 
 async def act(work: Work) -> AsyncGenerator[Step, None]:
     """Run, ask, suspend or refuse what is open. Starts are recorded before anything runs."""
+    if work.may_act:
+        await take_up(work)
     while work.may_act and (rulings := await rule(work)):
         asked = [one for one in rulings if isinstance(one, Asked)]
         if asked and work.pending:

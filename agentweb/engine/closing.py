@@ -3,13 +3,23 @@
 from dataclasses import dataclass
 
 from agentweb.engine import sentences
-from agentweb.engine.enums import ApprovalStatus, CallStatus, DecisionKind, ErrorKind, Outcome, Reason
+from agentweb.engine.enums import (
+    ApprovalStatus,
+    CallStatus,
+    DecisionKind,
+    ErrorKind,
+    Outcome,
+    Reason,
+    Resolution,
+    ResultKind,
+)
 from agentweb.engine.events import (
     ApprovalDecided,
     Batch,
     Event,
     MessageInterrupted,
     ModelFault,
+    OutcomeSettled,
     RunFinished,
     ToolFinished,
     TurnFinished,
@@ -88,8 +98,28 @@ def decided(entry: CallEntry) -> tuple[ApprovalDecided, ...]:
     return ()
 
 
+def answered(entry: CallEntry) -> tuple[Event, ...]:
+    """The events by which the run takes up what a person said became of a call: with it the call is closed, or it is
+    open again."""
+    answer, call = entry.answer, entry.call
+    if answer is None:
+        return ()
+    settled = OutcomeSettled(call.id, call.name, answer.outcome, answer.by, answer.comment, answer.id)
+    match answer.outcome:
+        case Resolution.NOT_DONE:
+            return (settled,)
+        case Resolution.DONE:
+            content = sentences.done(answer.by, answer.content)
+            result = ToolResult(call.id, content, ResultKind.ANSWERED, answer.full)
+        case Resolution.TELL_MODEL:
+            result = ToolResult(call.id, sentences.NOT_KNOWN, ResultKind.UNKNOWN)
+    return settled, ToolFinished(call.id, call.name, result)
+
+
 def _closed(entry: CallEntry, outcome: Outcome) -> list[Event]:
-    events: list[Event] = list(decided(entry))
+    events: list[Event] = [*decided(entry), *answered(entry)]
+    if any(isinstance(event, ToolFinished) for event in events):
+        return events
     if entry.status is CallStatus.WAITING and entry.waits:
         events.append(ApprovalDecided(entry.approval, entry.call.id, ApprovalStatus.CANCELLED))
     kind, text = sentences.closing(outcome, entry.status)

@@ -120,6 +120,15 @@ class ResultKind(StrEnum):
     EXPIRED = "expired"
     CANCELLED = "cancelled"
     NOT_RUN = "not_run"
+    UNKNOWN = "unknown"  # it had started, and nobody found out whether it took effect
+
+
+class Resolution(StrEnum):
+    """What became of a call whose worker was lost."""
+
+    DONE = "done"
+    NOT_DONE = "not_done"
+    TELL_MODEL = "tell_model"  # nobody knows, and the model is told so
 
 
 class StopAfter(StrEnum):

@@ -16,6 +16,7 @@ from agentweb.engine.enums import (
     Outcome,
     Purpose,
     Reason,
+    Resolution,
     Risk,
 )
 from agentweb.engine.messages import AssistantMessage, Json, ToolResult
@@ -168,6 +169,28 @@ class OutcomeUnknown:
 
 
 @dataclass(frozen=True, slots=True)
+class OutcomeSettled:
+    """What became of a call whose worker was lost: said by a person, who has the id ``answer``, or by a seam."""
+
+    call: str
+    name: str
+    outcome: Resolution
+    by: str
+    comment: str = ""
+    answer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SeamFailed:
+    """An extension raised an error at one of its points; ``effect`` says what was done about it."""
+
+    seam: str
+    point: str
+    error: str
+    effect: str
+
+
+@dataclass(frozen=True, slots=True)
 class ApprovalRequested:
     """The run asks people about one call. ``digest`` binds the decision to arguments, tool definition and policy."""
 
@@ -205,10 +228,13 @@ class TurnFinished:
 
 @dataclass(frozen=True, slots=True)
 class RunPaused:
-    """Nothing can go on until someone outside acts on one of ``calls``; the worker is free again."""
+    """Nothing can go on until someone outside acts on one of ``calls``; the worker is free again.
+
+    ``lost``: no call is waited for; the worker was lost, and a person must say that the run goes on."""
 
     calls: tuple[str, ...]
     usage: Usage
+    lost: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +282,8 @@ Event = (
     | ToolFinished
     | ToolSuspended
     | OutcomeUnknown
+    | OutcomeSettled
+    | SeamFailed
     | ApprovalRequested
     | ApprovalDecided
     | TurnFinished

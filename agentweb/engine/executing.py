@@ -12,8 +12,9 @@ from agentweb.engine.enums import ResultKind
 from agentweb.engine.events import ToolFinished, ToolProgressed, ToolSuspended
 from agentweb.engine.judging import Candidate
 from agentweb.engine.messages import ToolResult
-from agentweb.engine.ports import Output, Progress, Setup, ToolError, ToolSuspension
+from agentweb.engine.ports import Output, Progress, ToolError, ToolSuspension
 from agentweb.engine.racing import close
+from agentweb.engine.setup import Setup
 
 logger = logging.getLogger(__name__)
 

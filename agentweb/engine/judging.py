@@ -101,28 +101,25 @@ async def rule(work: Work) -> tuple[Ruling, ...]:
 def _sort(work: Work, entry: CallEntry) -> Settled | Held | Candidate:
     """What can be said about a call before the policy is asked."""
     tool = work.setup.tools.find(entry.call.name)
+    if entry.waits:
+        return Held(reads=_reads(tool))
     decision = _applicable(entry)
     match decision:
         case None if entry.expired and entry.status is CallStatus.WAITING:
             return _settled(entry, ResultKind.EXPIRED, sentences.EXPIRED, CallStatus.EXPIRED)
-        case None if entry.waits:
-            return Held(reads=_reads(tool))
         case Decision(kind=DecisionKind.REJECT, by=by, comment=reason):
             return _settled(entry, ResultKind.REJECTED, sentences.rejected(by, reason), CallStatus.REJECTED)
         case Decision(kind=DecisionKind.RESPOND, by=by, response=response):
             return _settled(entry, ResultKind.ANSWERED, sentences.answered(by, response))
-        case Decision() if entry.status is CallStatus.SUSPENDED:
-            return Held(reads=_reads(tool))  # it waits for an answer, and consent is none
     if entry.status is CallStatus.STARTED and not (tool and tool.spec.repeatable):
-        # Its worker was lost in the middle: it may have happened, and only a person can find out.
+        # Lost with its worker, and nobody was asked what became of it: whatever else happens, it does not run now.
         return Held(_reads(tool), (OutcomeUnknown(entry.call.id, entry.call.name),))
     return _examined(work, entry, tool, decision)
 
 
 def _applicable(entry: CallEntry) -> Decision | None:
-    """The decision that speaks about the call as it stands now."""
-    asks_anew = entry.status in (CallStatus.SUSPENDED, CallStatus.UNKNOWN)
-    return None if asks_anew and entry.taken else entry.decision
+    """The decision that speaks about the call as it stands now: consent does not outlive the start it was given for."""
+    return None if entry.taken and entry.status is CallStatus.OPEN else entry.decision
 
 
 def _examined(work: Work, entry: CallEntry, tool: Tool | None, decision: Decision | None) -> Settled | Candidate:

@@ -13,8 +13,9 @@ from agentweb.engine.acting import act
 from agentweb.engine.closing import End, end_for
 from agentweb.engine.enums import Outcome, Purpose, Reason, StopAfter
 from agentweb.engine.events import FollowUpTaken, SteeringTaken, Step, TurnFinished, TurnStarted
-from agentweb.engine.ports import Setup
 from agentweb.engine.reasoning import limit_reached, reason
+from agentweb.engine.seams import Point
+from agentweb.engine.setup import Setup
 from agentweb.engine.transcript import Transcript
 from agentweb.engine.usage import Usage
 from agentweb.engine.work import Work
@@ -28,6 +29,8 @@ async def run(transcript: Transcript, usage: Usage, setup: Setup) -> AsyncGenera
     The transcript is changed as the steps come out. An error of a port is raised, after what had happened until
     then has been given out to be recorded; ``closing.failure`` then says how to end the run."""
     work = Work(transcript, usage, setup)
+    if setup.lost and not setup.seams.at(Point.RECOVER) and not work.cancelled:
+        work.pause(lost=True)
     try:
         while not work.ended:
             async with aclosing(act(work)) as steps:

@@ -1,16 +1,24 @@
 """What the loop needs from outside, as protocols: a model, tools, a policy, an inbox, the person's controls."""
 
-import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
-from agentweb.engine.enums import DecisionKind, DeltaKind, ErrorKind, Finish, Purpose, Risk, StopAfter
+from agentweb.engine.enums import (
+    DecisionKind,
+    DeltaKind,
+    ErrorKind,
+    Finish,
+    Purpose,
+    Resolution,
+    Risk,
+    StopAfter,
+)
 from agentweb.engine.events import Queued
 from agentweb.engine.messages import Json, Message, ToolCall
-from agentweb.engine.usage import Limits, Usage
+from agentweb.engine.usage import Usage
 
 # --- the model ----------------------------------------------------------------------------------------------------
 
@@ -146,6 +154,26 @@ class ToolContext:
     secrets: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The call took effect before its worker was lost; ``content`` is its result."""
+
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotDone:
+    """The call took no effect, so it may be run as if for the first time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unsure:
+    """It cannot be told: a person must say."""
+
+
+Finding = Done | NotDone | Unsure
+
+
 class Tool(Protocol):
     @property
     def spec(self) -> ToolSpec: ...
@@ -160,6 +188,10 @@ class Tool(Protocol):
 
     def execute(self, arguments: Mapping[str, Json], context: ToolContext) -> AsyncIterator[Progress | Output]:
         """Progress, then exactly one output; raises ToolError or ToolSuspension. Cancelled by closing it."""
+        ...
+
+    async def check(self, arguments: Mapping[str, Json], context: ToolContext) -> Finding:
+        """What became of a call with these arguments whose worker was lost. Changes nothing; may raise."""
         ...
 
 
@@ -219,6 +251,19 @@ class Decision:
     response: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a person said became of a call whose outcome is unknown, read from the rows. ``content`` is for the model,
+    ``full`` the whole text where that is cut."""
+
+    id: str
+    by: str
+    outcome: Resolution
+    content: str = ""
+    full: str = ""
+    comment: str = ""
+
+
 # --- people -------------------------------------------------------------------------------------------------------
 
 
@@ -242,25 +287,3 @@ class Controls(Protocol):
     async def wait_cancelled(self) -> None:
         """Return when the run is cancelled, within a second of the request."""
         ...
-
-
-# --- everything together ------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """What one run works with. ``clock`` gives seconds that only grow; ``new_id`` a new opaque id; ``jitter`` a number
-    from 0 to 1 that spreads retries, so that runs that failed together do not come back together."""
-
-    model: Model
-    tools: Toolset
-    policy: Policy
-    inbox: Inbox
-    controls: Controls
-    system: str
-    limits: Limits
-    new_id: Callable[[], str]
-    clock: Callable[[], float]
-    sleep: Callable[[float], Awaitable[None]]
-    sequential: bool = False
-    jitter: Callable[[], float] = random.random

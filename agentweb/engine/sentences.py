@@ -23,6 +23,10 @@ MODEL_CRASHED = "The model call broke off because of an error in the system."
 
 NO_OUTPUT = "(no output)"
 EXPIRED = "Not run: nobody decided about this call in time."
+NOT_KNOWN = (
+    "This call was interrupted after it had started. Whether it took effect is not known, and nobody could find out. "
+    "Look whether it did before you do the same again."
+)
 NO_PREVIEW = "What this call would do could not be worked out beforehand."
 
 INVALID = {
@@ -84,6 +88,11 @@ def rejected(by: str, reason: str) -> str:
 
 def answered(by: str, response: str) -> str:
     return f"Answered by {by or 'a person'} in place of the tool: {response}"
+
+
+def done(by: str, content: str) -> str:
+    said = f"This call was interrupted. {by or 'A person'} has looked: it was done."
+    return f"{said}\n{content}" if content else said
 
 
 def modified(by: str, arguments: str, content: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from agentweb.engine.enums import ApprovalStatus, CallStatus
+from agentweb.engine.enums import ApprovalStatus, CallStatus, Resolution
 from agentweb.engine.events import (
     ApprovalDecided,
     ApprovalRequested,
@@ -12,6 +12,7 @@ from agentweb.engine.events import (
     MessageFinished,
     MessageInterrupted,
     ModelRequested,
+    OutcomeSettled,
     OutcomeUnknown,
     RunStarted,
     SteeringTaken,
@@ -22,9 +23,11 @@ from agentweb.engine.events import (
     TurnStarted,
 )
 from agentweb.engine.messages import AssistantMessage, Json, Message, ToolCall, ToolResult, UserMessage
-from agentweb.engine.ports import Decision
+from agentweb.engine.ports import Answer, Decision
 
-CallEvent = ToolStarted | ToolFinished | ToolSuspended | OutcomeUnknown | ApprovalRequested | ApprovalDecided
+CallEvent = (
+    ToolStarted | ToolFinished | ToolSuspended | OutcomeUnknown | OutcomeSettled | ApprovalRequested | ApprovalDecided
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,8 @@ class CallEntry:
     ``arguments`` are those that run (None: those of the model); ``shown`` those of the latest approval, whose id and
     digest are ``approval`` and ``approval_digest``. ``decision`` is what a person said last about this call, ``taken``
     tells whether the run has recorded that (ApprovalDecided); a decision that was taken before the call was suspended
-    or its outcome became unknown says nothing about what to do now. ``expired``: nobody decided in time.
+    or its worker was lost says nothing about what to do now. ``expired``: nobody decided in time. ``answer`` is what
+    a person said became of the call, until the run has recorded that.
     """
 
     call: ToolCall
@@ -48,6 +52,7 @@ class CallEntry:
     shown: Mapping[str, Json] | None = None
     taken: bool = False
     expired: bool = False
+    answer: Answer | None = None
 
     @property
     def runs_with(self) -> Mapping[str, Json] | None:
@@ -113,6 +118,7 @@ class Transcript:
                 | ToolFinished()
                 | ToolSuspended()
                 | OutcomeUnknown()
+                | OutcomeSettled()
                 | ApprovalRequested()
                 | ApprovalDecided()
             ):
@@ -176,6 +182,9 @@ def _moved(entry: CallEntry, event: CallEvent) -> CallEntry:
             return replace(entry, status=CallStatus.SUSPENDED)
         case OutcomeUnknown():
             return replace(entry, status=CallStatus.UNKNOWN)
+        case OutcomeSettled():
+            status = CallStatus.OPEN if event.outcome is Resolution.NOT_DONE else entry.status
+            return replace(entry, status=status, answer=None)
         case ApprovalRequested():
             return replace(
                 entry,

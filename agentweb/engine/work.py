@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from agentweb.engine.closing import End, ending
 from agentweb.engine.enums import StopAfter
 from agentweb.engine.events import Batch, Event, RunPaused
-from agentweb.engine.ports import Setup
+from agentweb.engine.setup import Setup
 from agentweb.engine.spending import spent
 from agentweb.engine.transcript import Transcript
 from agentweb.engine.usage import Usage
@@ -47,8 +47,8 @@ class Work:
         self.add(*ending(self.transcript, self.usage, end))
         self.ended = True
 
-    def pause(self) -> None:
-        """Leave the run to the people and systems that its calls wait for."""
+    def pause(self, *, lost: bool = False) -> None:
+        """Leave the run to those that its calls wait for, or, ``lost``, to a person who says that it goes on."""
         waiting = tuple(entry.call.id for entry in self.transcript.open_calls() if entry.waits)
-        self.add(RunPaused(waiting, self.usage))
+        self.add(RunPaused(() if lost else waiting, self.usage, lost))
         self.ended = True

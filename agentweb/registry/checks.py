@@ -11,7 +11,8 @@ from django.core.checks import CheckMessage, Error, Info, Warning
 from django.core.exceptions import ValidationError
 from django.db import DatabaseError, connection
 
-from agentweb.registry import endpoint, secrets, validators
+from agentweb.engine.seams import Point
+from agentweb.registry import endpoint, seams, secrets, validators
 from agentweb.toolbox import catalog
 
 TAG = "agentweb"
@@ -46,6 +47,21 @@ def check_toolbox(**_: Any) -> list[CheckMessage]:
             found.append(Error(text, hint=hint, id="registry.E002"))
         else:
             good.append(module)
+    return found
+
+
+def check_seams(**_: Any) -> list[CheckMessage]:
+    """Each entry of AGENTWEB_SEAMS leads to something that the loop can ask; recovery is left out on purpose only."""
+    found: list[CheckMessage] = []
+    for path in settings.AGENTWEB_SEAMS:
+        try:
+            seams.load((path,))
+        except Exception as error:  # whatever the module does when it is imported, or the class when it is called
+            hint = "Name a class or an object by its dotted path, on PYTHONPATH, or leave it out."
+            found.append(Error(f"AGENTWEB_SEAMS: {error}", hint=hint, id="registry.E003"))
+    if not found and not seams.load(settings.AGENTWEB_SEAMS).at(Point.RECOVER):
+        text = "A run whose worker is lost waits until a person lets it go on: AGENTWEB_SEAMS names no recovery."
+        found.append(Info(text, hint="Add agentweb.engine.recovering.Recovery to change that.", id="registry.I002"))
     return found
 
 

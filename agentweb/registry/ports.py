@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from agentweb.engine.enums import Risk
 from agentweb.engine.messages import Json, ToolCall
-from agentweb.engine.ports import Deny, Model, Output, Preview, Progress, Tool, ToolContext, ToolSpec, Verdict
+from agentweb.engine.ports import Deny, Finding, Model, Output, Preview, Progress, Tool, ToolContext, ToolSpec, Verdict
 from agentweb.llm.config import ConfigError
 from agentweb.llm.factory import make_model
 from agentweb.registry import catalog, policies, secrets, snapshots
@@ -55,6 +55,9 @@ class BoundTool:
 
     def execute(self, arguments: Mapping[str, Json], context: ToolContext) -> AsyncIterator[Progress | Output]:
         return self._tool.execute(arguments, context)
+
+    async def check(self, arguments: Mapping[str, Json], context: ToolContext) -> Finding:
+        return await self._tool.check(arguments, context)
 
 
 class AgentTools:

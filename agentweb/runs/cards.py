@@ -24,6 +24,7 @@ def changed_cards(run: str, batch: Iterable[events.Event]) -> list[Card]:
                 | events.ToolFinished(call=call)
                 | events.ToolSuspended(call=call)
                 | events.OutcomeUnknown(call=call)
+                | events.OutcomeSettled(call=call)
                 | events.ApprovalRequested(call=call)
                 | events.ApprovalDecided(call=call)
             ):

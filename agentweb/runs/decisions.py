@@ -12,8 +12,9 @@ from agentweb.engine.enums import DecisionKind
 from agentweb.runs import journal, outbox
 from agentweb.runs.errors import Conflict, Forbidden, Invalid
 from agentweb.runs.models import Approval, Run
+from agentweb.runs.words import words_of
 from agentweb.schema.json_text import canonical
-from agentweb.schema.text import clean, clean_json
+from agentweb.schema.text import clean_json
 from agentweb.schema.validate import validate
 from agentweb.teams.models import User
 
@@ -44,7 +45,7 @@ def decide(
     if not approval.may_decide:
         raise Forbidden(_("You may not decide about this call."))
     kind = _kind(decision)
-    comment, response = _words("comment", comment), _words("response", response)
+    comment, response = words_of("comment", comment, MAX_COMMENT), words_of("response", response, MAX_COMMENT)
     changes = _changes(kind, approval, arguments, comment, response)
     with transaction.atomic():
         run = Run.objects.select_for_update().get(pk=approval.run_id)
@@ -80,15 +81,6 @@ def _kind(decision: str) -> DecisionKind:
     except ValueError as error:
         words = _("The decision is one of approve, modify, reject, respond.")
         raise Invalid(words, [("decision", words)]) from error
-
-
-def _words(field: str, text: Any) -> str:
-    if not isinstance(text, str):
-        raise Invalid(_("This must be text."), [(field, _("This must be text."))])
-    if len(text) > MAX_COMMENT:
-        words = _("This is longer than %(limit)d characters.") % {"limit": MAX_COMMENT}
-        raise Invalid(words, [(field, words)])
-    return clean(text).strip()
 
 
 def _changes(kind: DecisionKind, approval: Approval, arguments: Any, comment: str, response: str) -> dict[str, Any]:

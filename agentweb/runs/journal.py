@@ -31,8 +31,8 @@ class LeaseLost(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """The right to advance a run. ``resumed``: the run had worked before; ``recovered``: its worker was lost;
-    ``exhausted``: it has been claimed too often without getting anywhere."""
+    """The right to advance a run. ``user`` asked for it. ``resumed``: the run had worked before; ``recovered``: its
+    worker was lost; ``exhausted``: it has been claimed too often without getting anywhere."""
 
     run_id: int
     run: str
@@ -145,10 +145,16 @@ def _refused(row: Run, end: events.Event) -> bool:
     if isinstance(end, events.RunPaused):
         if row.cancel_requested_at or row.stop_after:
             return True
-        return row.approvals.exclude(status=Approval.Status.PENDING).filter(taken_at=None).exists()
+        return not end.lost and _has_news(row)
     if isinstance(end, events.RunFinished) and end.outcome is Outcome.ANSWERED:
         return row.queue.filter(status=QueuedMessage.Status.QUEUED).exists()
     return False
+
+
+def _has_news(row: Run) -> bool:
+    """Whether a person decided about a call, or said what became of one, and the run has not acted on it."""
+    decided = row.approvals.exclude(status=Approval.Status.PENDING).filter(taken_at=None)
+    return decided.exists() or row.answers.filter(taken_at=None).exists()
 
 
 def _write(row: Run, batch: events.Batch, now: datetime) -> None:
@@ -181,13 +187,18 @@ def _write(row: Run, batch: events.Batch, now: datetime) -> None:
     outbox.announce(row, tuple(clean), number)
 
 
-def mark_queued(row: Run) -> None:
-    """A waiting run may go on: queue it, on commit. Called inside the transaction that decided something."""
-    changed = Run.objects.filter(pk=row.pk, status=Run.Status.WAITING).update(
+def mark_queued(row: Run, *, release: bool = False) -> bool:
+    """A waiting run may go on: queue it, on commit. Called inside the transaction that decided something.
+
+    A run that is held since its worker was lost stays where it is, unless this is to ``release`` it."""
+    waiting = Run.objects.filter(pk=row.pk, status=Run.Status.WAITING)
+    changed = (waiting if release else waiting.filter(held_at=None)).update(
         status=Run.Status.QUEUED,
+        held_at=None,
         queued_at=timezone.now(),
         enqueued_at=timezone.now(),
         enqueued_times=F("enqueued_times") + 1,
     )
     if changed:
         outbox.enqueue(str(row.public_id))
+    return bool(changed)

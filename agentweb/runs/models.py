@@ -112,6 +112,7 @@ class Run(models.Model):
         settings.AUTH_USER_MODEL, models.SET_NULL, related_name="cancelled_runs", null=True, editable=False
     )
     stop_after = models.CharField(max_length=9, blank=True, editable=False)
+    held_at = models.DateTimeField(null=True, editable=False)  # its worker was lost: a person must let it go on
     queued_at = models.DateTimeField(null=True, editable=False)
     enqueued_at = models.DateTimeField(null=True, editable=False)
     enqueued_times = models.PositiveSmallIntegerField(default=0, editable=False)
@@ -296,6 +297,31 @@ class Approval(models.Model):
             )
         ]
         indexes = [models.Index(fields=["status", "id"])]
+
+
+class CallAnswer(models.Model):
+    """What a person said became of a call whose outcome is unknown. ``taken_at``: the run has acted on it."""
+
+    class Outcome(models.TextChoices):
+        DONE = enums.Resolution.DONE.value, _("It was done")
+        NOT_DONE = enums.Resolution.NOT_DONE.value, _("It was not done")
+        TELL_MODEL = enums.Resolution.TELL_MODEL.value, _("Not known; the agent is told so")
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    run = models.ForeignKey(Run, models.CASCADE, related_name="answers")
+    call = models.ForeignKey(Call, models.CASCADE, related_name="answers")
+    outcome = models.CharField(max_length=10, choices=Outcome)
+    content = models.TextField(blank=True)
+    comment = models.TextField(blank=True)
+    given_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="call_answers")
+    created_at = models.DateTimeField(auto_now_add=True)
+    taken_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["call"], condition=Q(taken_at=None), name="one_answer_at_a_time_per_call")
+        ]
 
 
 class Event(models.Model):

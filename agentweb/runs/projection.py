@@ -8,9 +8,9 @@ from typing import Any
 
 from agentweb.engine import events
 from agentweb.engine.codec import encode
-from agentweb.engine.enums import ApprovalStatus, CallStatus
+from agentweb.engine.enums import ApprovalStatus, CallStatus, Resolution
 from agentweb.engine.usage import Usage
-from agentweb.runs.models import Approval, Call, Conversation, Message, QueuedMessage, Run
+from agentweb.runs.models import Approval, Call, CallAnswer, Conversation, Message, QueuedMessage, Run
 
 COUNTED = ("input_tokens", "cached_tokens", "output_tokens", "thinking_tokens", "cost")
 
@@ -173,6 +173,13 @@ class Projection:
         self._call(event.call, status=CallStatus.UNKNOWN.value)
 
     @_apply.register
+    def _(self, event: events.OutcomeSettled) -> None:
+        if event.answer:
+            CallAnswer.objects.filter(public_id=event.answer, run=self.run).update(taken_at=self.now)
+        if event.outcome is Resolution.NOT_DONE:
+            self._call(event.call, status=CallStatus.OPEN.value)
+
+    @_apply.register
     def _(self, event: events.ApprovalRequested) -> None:
         call = Call.objects.only("pk").get(public_id=event.call, run=self.run)
         Approval.objects.create(
@@ -199,7 +206,13 @@ class Projection:
 
     @_apply.register
     def _(self, event: events.RunPaused) -> None:
-        self.changes |= {"status": Run.Status.WAITING, "owner": None, "seconds": event.usage.seconds, "attempts": 0}
+        self.changes |= {
+            "status": Run.Status.WAITING,
+            "owner": None,
+            "seconds": event.usage.seconds,
+            "attempts": 0,
+            "held_at": self.now if event.lost else None,
+        }
 
     @_apply.register
     def _(self, event: events.RunFinished) -> None:

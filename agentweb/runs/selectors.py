@@ -14,7 +14,17 @@ from agentweb.registry.models import Agent
 from agentweb.runs.errors import NotFound
 from agentweb.runs.long_results import with_ends
 from agentweb.runs.looks import log_look
-from agentweb.runs.models import Approval, Call, Conversation, Event, Message, QueuedMessage, Run, Visibility
+from agentweb.runs.models import (
+    Approval,
+    Call,
+    CallAnswer,
+    Conversation,
+    Event,
+    Message,
+    QueuedMessage,
+    Run,
+    Visibility,
+)
 from agentweb.teams.access import role_in
 from agentweb.teams.models import Membership, Role, User
 
@@ -66,6 +76,7 @@ def run_for(user: User, public_id: str | uuid.UUID) -> Run:
     if found is None:
         raise NotFound(_("There is no such run, or it is not yours to see."))
     _admit(user, found.conversation)
+    bind_contextvars(run=str(found.public_id))
     return found
 
 
@@ -76,7 +87,6 @@ def approval_for(user: User, public_id: str | uuid.UUID) -> Approval:
         .filter(public_id=_id(public_id), run__conversation__deleted_at=None)
         .first()
     )
-    bind_contextvars(run=str(found.public_id))
     if found is None:
         raise NotFound(_("There is no such approval, or it is not yours to see."))
     conversation = _admit(user, found.run.conversation)
@@ -85,10 +95,10 @@ def approval_for(user: User, public_id: str | uuid.UUID) -> Approval:
 
 
 def call_for(user: User, public_id: str | uuid.UUID) -> Call:
-    """The call with its latest approval as ``approval`` (or None)."""
+    """The call with its latest approval as ``approval`` and answer as ``answer`` (or None)."""
     found = (
         Call.objects.select_related("message", "run__snapshot", "run__conversation__team", "run__conversation__owner")
-        .prefetch_related(_approvals())
+        .prefetch_related(_approvals(), _answers())
         .filter(public_id=_id(public_id), run__conversation__deleted_at=None)
         .first()
     )
@@ -96,6 +106,14 @@ def call_for(user: User, public_id: str | uuid.UUID) -> Call:
         raise NotFound(_("There is no such call, or it is not yours to see."))
     conversation = _admit(user, found.run.conversation)
     return _with_approval(found, found.run, conversation)
+
+
+def call_in(user: User, run_id: str | uuid.UUID, public_id: str | uuid.UUID) -> Call:
+    """``call_for`` for an address that names the run too."""
+    found = call_for(user, public_id)
+    if found.run.public_id != _id(run_id):
+        raise NotFound(_("There is no such call, or it is not yours to see."))
+    return found
 
 
 def message_for(user: User, public_id: str | uuid.UUID) -> Message:
@@ -293,7 +311,7 @@ def latest_run(conversation: Conversation) -> Run | None:
 
 
 def _parts() -> tuple[Prefetch, ...]:
-    calls = with_ends(Call.objects.prefetch_related(_approvals()))
+    calls = with_ends(Call.objects.prefetch_related(_approvals(), _answers()))
     return (
         Prefetch("messages", Message.objects.select_related("author").prefetch_related(Prefetch("calls", calls))),
         Prefetch("queue", QueuedMessage.objects.select_related("author")),
@@ -304,9 +322,15 @@ def _approvals() -> Prefetch:
     return Prefetch("approvals", Approval.objects.select_related("decided_by").order_by("-pk"), to_attr="asked")
 
 
+def _answers() -> Prefetch:
+    return Prefetch("answers", CallAnswer.objects.select_related("given_by").order_by("-pk"), to_attr="said")
+
+
 def _with_approval(call: Call, run: Run, conversation: Conversation) -> Call:
-    """The call with ``approval``: its latest one, knowing its run and what this person may do with it."""
+    """The call with its latest ``approval`` and ``answer``, knowing its run and what this person may do with it."""
     call.run = run
+    call.answer = call.said[0] if call.said else None
+    call.may_decide = conversation.may.decide
     call.approval = call.asked[0] if call.asked else None
     if call.approval is not None:
         call.approval.run, call.approval.call = run, call
@@ -332,6 +356,7 @@ def _admit(user: User, conversation: Conversation) -> Conversation:
     if may.oversight:
         log_look(user=user, conversation=conversation)
     conversation.may = may
+    bind_contextvars(conversation=str(conversation.public_id))  # lines of the log from here on say what they are about
     return conversation
 
 
@@ -343,4 +368,3 @@ def _id(public_id: str | uuid.UUID) -> uuid.UUID:
         return uuid.UUID(public_id)
     except (ValueError, AttributeError, TypeError):
         return uuid.UUID(int=0)
-    bind_contextvars(conversation=str(conversation.public_id))  # lines of the log from here on say what they are about

@@ -221,7 +221,7 @@ def cancel_run(*, user: User, run: Run) -> bool:
             Approval.objects.filter(run=run, status=Approval.Status.PENDING).update(
                 status=Approval.Status.CANCELLED, decided_at=now
             )
-            journal.mark_queued(run)
+            journal.mark_queued(run, release=True)
             outbox.touch(run)
             transaction.on_commit(lambda: live.control(str(run.public_id)), robust=True)
     run.refresh_from_db(fields=["status", "outcome", "cancel_requested_at", "enqueued_at"])
@@ -236,12 +236,23 @@ def stop_run(*, user: User, run: Run, after: str) -> bool:
     with transaction.atomic():
         changed = Run.objects.filter(pk=run.pk).exclude(status=Run.Status.FINISHED).update(stop_after=after)
         if changed:
-            journal.mark_queued(run)
+            journal.mark_queued(run, release=True)
             outbox.touch(run)
             transaction.on_commit(lambda: live.control(str(run.public_id)), robust=True)
     if not changed:
         raise Conflict(_("The run is finished already."), {"status": Run.Status.FINISHED.value})
     return True
+
+
+def resume_run(*, user: User, run: Run) -> None:
+    """Let a run go on that is held since its worker was lost. Raises Conflict when it is not."""
+    _needs(run.conversation.may.decide)
+    with transaction.atomic():
+        if not Run.objects.filter(pk=run.pk, held_at__isnull=False).exists() or not journal.mark_queued(
+            run, release=True
+        ):
+            raise Conflict(_("The run does not wait for someone to let it go on."), {"status": run.status})
+        outbox.touch(run)
 
 
 def retry_run(*, user: User, run: Run) -> Run:

@@ -4,12 +4,13 @@ from collections.abc import Iterable
 
 from django.db.models import Prefetch
 
-from agentweb.engine.enums import CallStatus, DecisionKind, Finish, Invalid, ResultKind
+from agentweb.engine.enums import CallStatus, DecisionKind, Finish, Invalid, Resolution, ResultKind
 from agentweb.engine.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
-from agentweb.engine.ports import Decision
+from agentweb.engine.ports import Answer, Decision
 from agentweb.engine.transcript import CallEntry, Transcript
 from agentweb.engine.usage import Usage
-from agentweb.runs.models import Approval, Call, Message, Run
+from agentweb.runs.models import Approval, Call, CallAnswer, Message, Run
+from agentweb.toolbox.results import for_model
 
 DECISIONS = {
     Approval.Status.APPROVED: DecisionKind.APPROVE,
@@ -31,6 +32,7 @@ def load(run: Run) -> tuple[Transcript, Usage]:
         approval.call_id: approval
         for approval in run.approvals.select_related("decided_by").order_by("pk")  # the latest of a call stays
     }
+    said = {row.call_id: row for row in run.answers.filter(taken_at=None).select_related("given_by")}
     turn_edge = run.events.filter(kind__in=("TurnStarted", "TurnFinished")).order_by("-number").first()
     attempts = list(
         run.messages.filter(role=Message.Role.ASSISTANT, turn=run.turns)
@@ -40,7 +42,11 @@ def load(run: Run) -> tuple[Transcript, Usage]:
     replied = any(status == Message.Status.FINISHED for _id, status in attempts)
     transcript = Transcript(
         messages=[_message(row) for row in rows],
-        calls={str(call.public_id): _entry(call, asked.get(call.pk)) for row in rows for call in row.calls.all()},
+        calls={
+            str(call.public_id): _entry(call, asked.get(call.pk), said.get(call.pk))
+            for row in rows
+            for call in row.calls.all()
+        },
         turn=run.turns,
         turn_open=turn_edge is not None and turn_edge.kind == "TurnStarted",
         replied=replied,
@@ -118,7 +124,7 @@ def _call(row: Call) -> ToolCall:
     )
 
 
-def _entry(row: Call, approval: Approval | None) -> CallEntry:
+def _entry(row: Call, approval: Approval | None, answer: CallAnswer | None) -> CallEntry:
     result = None
     if row.result is not None:
         result = ToolResult(str(row.public_id), row.result, ResultKind(row.result_kind))
@@ -128,6 +134,7 @@ def _entry(row: Call, approval: Approval | None) -> CallEntry:
         "result": result,
         "arguments": row.arguments,
         "attempt": row.attempt,
+        "answer": _answer(answer) if answer is not None else None,
     }
     if approval is not None:
         entry |= {
@@ -139,6 +146,18 @@ def _entry(row: Call, approval: Approval | None) -> CallEntry:
             "expired": approval.status == Approval.Status.EXPIRED,
         }
     return CallEntry(**entry)
+
+
+def _answer(row: CallAnswer) -> Answer:
+    content = for_model(row.content)
+    return Answer(
+        id=str(row.public_id),
+        by=row.given_by.display_name,
+        outcome=Resolution(row.outcome),
+        content=content,
+        full=row.content if content != row.content else "",
+        comment=row.comment,
+    )
 
 
 def _decision(approval: Approval) -> Decision | None:

@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 
 from agentweb.runs import journal, outbox
-from agentweb.runs.models import Approval, Run, WorkerProcess
+from agentweb.runs.models import Approval, CallAnswer, Run, WorkerProcess
 
 AT_MOST = 200  # rows in one go; the rest comes next time
 FIRST_WAIT_S = 4.0
@@ -52,13 +52,14 @@ def _enqueue_again(pk: int, run: UUID, epoch: int, times: int) -> int:
 def queue_decided() -> int:
     """Waiting runs that have something to do: a decision that was not taken up, or a wish to end."""
     taken_up = Approval.objects.filter(run=OuterRef("pk"), taken_at=None).exclude(status=Approval.Status.PENDING)
-    found = Run.objects.filter(status=Run.Status.WAITING).filter(
-        Exists(taken_up) | Q(cancel_requested_at__isnull=False) | ~Q(stop_after="")
-    )
+    answers = CallAnswer.objects.filter(run=OuterRef("pk"), taken_at=None)
+    wish = Q(cancel_requested_at__isnull=False) | ~Q(stop_after="")
+    news = Q(held_at=None) & (Exists(taken_up) | Exists(answers))
+    found = Run.objects.filter(status=Run.Status.WAITING).filter(news | wish)
     count = 0
     for run in found.order_by("pk")[:AT_MOST]:
         with transaction.atomic():
-            journal.mark_queued(run)
+            journal.mark_queued(run, release=True)
         count += 1
     return count
 

@@ -3,10 +3,10 @@
 from typing import Annotated
 
 from agentweb.engine.enums import Risk
-from agentweb.engine.ports import Preview, ToolContext
+from agentweb.engine.ports import Done, Finding, NotDone, Preview, ToolContext
 from agentweb.toolbox.parameters import Length
 from agentweb.toolbox.path_checks import file_path
-from agentweb.toolbox.paths import Refused
+from agentweb.toolbox.paths import NotFound, Refused
 from agentweb.toolbox.previews import deleted
 from agentweb.toolbox.text_files import read_text
 from agentweb.toolbox.tool import tool
@@ -23,7 +23,15 @@ def preview(context: ToolContext, path: str) -> Preview:
     return deleted(path, size, text)
 
 
-@tool(label="Delete file", category="files", risk=Risk.HIGH, check=file_path, preview=preview)
+def outcome(context: ToolContext, path: str) -> Finding:
+    try:
+        Workspace(context.workspace).stat(path)
+    except NotFound:
+        return Done(f"Deleted {path}.")
+    return NotDone()
+
+
+@tool(label="Delete file", category="files", risk=Risk.HIGH, check=file_path, preview=preview, outcome=outcome)
 def delete_file(context: ToolContext, path: Annotated[str, Length(1)]) -> str:
     """Delete one file of the workspace for good. Folders that become empty go with it.
 

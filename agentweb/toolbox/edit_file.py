@@ -4,7 +4,7 @@ import codecs
 from typing import Annotated
 
 from agentweb.engine.enums import Risk
-from agentweb.engine.ports import Preview, ToolContext
+from agentweb.engine.ports import Done, Finding, NotDone, Preview, ToolContext, Unsure
 from agentweb.toolbox.parameters import Length
 from agentweb.toolbox.path_checks import file_path
 from agentweb.toolbox.previews import changed
@@ -21,7 +21,20 @@ def preview(context: ToolContext, path: str, old: str, new: str) -> Preview:
     return changed(path, text, result)
 
 
-@tool(label="Edit file", category="files", risk=Risk.MEDIUM, check=file_path, preview=preview)
+def outcome(context: ToolContext, path: str, old: str, new: str) -> Finding:
+    """Told only where the old and the new passage cannot be taken for each other."""
+    text = read_text(Workspace(context.workspace), path).replace("\r\n", "\n")
+    old, new = old.replace("\r\n", "\n"), new.replace("\r\n", "\n")
+    if old in text and (not new or new not in text):
+        return NotDone()
+    return Done(_changed(path, old, new)) if new and new in text and old not in text else Unsure()
+
+
+def _changed(path: str, old: str, new: str) -> str:
+    return f"Changed {path}: {lines_in_words(line_count(old))} replaced by {lines_in_words(line_count(new))}."
+
+
+@tool(label="Edit file", category="files", risk=Risk.MEDIUM, check=file_path, preview=preview, outcome=outcome)
 def edit_file(context: ToolContext, path: Annotated[str, Length(1)], old: Annotated[str, Length(1)], new: str) -> str:
     """Replace one passage of a text file of the workspace.
 
@@ -36,4 +49,4 @@ def edit_file(context: ToolContext, path: Annotated[str, Length(1)], old: Annota
         return mark + encode(replace_once(path, decode(path, data), old, new))
 
     Workspace(context.workspace).change(path, edit)
-    return f"Changed {path}: {lines_in_words(line_count(old))} replaced by {lines_in_words(line_count(new))}."
+    return _changed(path, old, new)

@@ -11,7 +11,18 @@ from typing import Any
 
 from agentweb.engine.enums import Risk
 from agentweb.engine.messages import Json
-from agentweb.engine.ports import Output, Preview, Progress, ToolContext, ToolError, ToolSpec
+from agentweb.engine.ports import (
+    Done,
+    Finding,
+    NotDone,
+    Output,
+    Preview,
+    Progress,
+    ToolContext,
+    ToolError,
+    ToolSpec,
+    Unsure,
+)
 from agentweb.schema.json_text import digest
 from agentweb.schema.problems import Problem
 from agentweb.schema.validate import validate
@@ -33,28 +44,49 @@ class FunctionTool:
     category: str
     function: Callable[..., Any]
     parameters: Parameters
-    check: Check | None
+    checker: Check | None
     previewer: Callable[..., Preview | None] | None
+    detective: Callable[..., Any] | None
     most_characters: int
 
     def problems(self, arguments: Mapping[str, Json]) -> list[str]:
         """Sentences that name the parameter, as ``path: The path is empty …``."""
         found = [_sentence(each) for each in validate(self.spec.parameters, arguments)]
-        if not found and self.check is not None:
-            found.extend(self.check(arguments))
+        if not found and self.checker is not None:
+            found.extend(self.checker(arguments))
         return found
 
     def preview(self, arguments: Mapping[str, Json], context: ToolContext) -> Preview | None:
         """What the call would do; where it is already clear that it would fail, the effect says so."""
         if self.previewer is None:
             return None
-        values = self.parameters.values(arguments)
-        if CONTEXT in inspect.signature(self.previewer).parameters:
-            values[CONTEXT] = context
         try:
-            return self.previewer(**values)
+            return self.previewer(**self._values_for(self.previewer, arguments, context))
         except ToolError as error:
             return Preview(effect=f"This would fail: {error}")
+
+    async def check(self, arguments: Mapping[str, Json], context: ToolContext) -> Finding:
+        """What became of a call whose worker was lost; Unsure where the tool cannot tell."""
+        if self.detective is None:
+            return Unsure()
+        look = partial(self.detective, **self._values_for(self.detective, arguments, context))
+        found = await (look() if inspect.iscoroutinefunction(self.detective) else shared_threads().run(look))
+        match found:
+            case Done(content=content):
+                return Done(for_model(content, self.most_characters))
+            case NotDone() | Unsure():
+                return found
+            case _:
+                raise TypeError(f"{self.spec.name}: what became of a call is Done, NotDone or Unsure, not {found!r}")
+
+    def _values_for(
+        self, function: Callable[..., Any], arguments: Mapping[str, Json], context: ToolContext
+    ) -> dict[str, Any]:
+        """The arguments as Python values, with the context where the function wants it."""
+        values = self.parameters.values(arguments)
+        if CONTEXT in inspect.signature(function).parameters:
+            values[CONTEXT] = context
+        return values
 
     async def execute(self, arguments: Mapping[str, Json], context: ToolContext) -> AsyncIterator[Progress | Output]:
         """Arguments must have no problems. A function in a thread sees a cancel by ``context.cancelled()`` only."""
@@ -105,13 +137,15 @@ def tool(
     timeout_s: float = 60.0,
     check: Check | None = None,
     preview: Callable[..., Preview | None] | None = None,
+    outcome: Callable[..., Any] | None = None,
     most_characters: int = MOST_CHARACTERS,
 ) -> Callable[[Callable[..., Any]], FunctionTool]:
     """Make a tool of a function: plain (it runs in a thread), async, or an async generator of progress and a result.
 
     Its docstring is what the model reads, its type hints are the schema. ``check`` gives further problems of
-    arguments that fit the schema; ``preview`` takes the same parameters and says what the call would do. What is not
-    said is taken for the worst: it writes, may not run twice, and is of high risk.
+    arguments that fit the schema; ``preview`` takes the same parameters and says what the call would do; ``outcome``
+    takes them too and finds out what became of a call whose worker was lost: Done, NotDone or Unsure. What is not said
+    is taken for the worst: it writes, may not run twice, and is of high risk.
     """
 
     def make(function: Callable[..., Any]) -> FunctionTool:
@@ -126,7 +160,7 @@ def tool(
         parameters = read_parameters(function, described)
         spec = ToolSpec(called, label, description, parameters.schema, reads, repeatable, risk, timeout_s)
         spec = replace(spec, digest=_definition(spec))
-        return FunctionTool(spec, category, function, parameters, check, preview, most_characters)
+        return FunctionTool(spec, category, function, parameters, check, preview, outcome, most_characters)
 
     return make
 

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from agentweb.engine.enums import ApprovalStatus, CallStatus, ResultKind
 from agentweb.registry.models import Risk, Tool
-from agentweb.runs.models import Approval, Call
+from agentweb.runs.models import Approval, Call, CallAnswer
 from agentweb.schema.json_text import pretty
 from agentweb.ui.diffs import Change, DiffLine, argument_changes, preview_lines
 from agentweb.ui.effects import effect_text
@@ -59,6 +59,7 @@ RESULTS = {
     ResultKind.EXPIRED: ("failed", "clock", gettext_lazy("Expired, not run")),
     ResultKind.CANCELLED: ("", "ban", pgettext_lazy("state of a tool call", "Cancelled")),
     ResultKind.NOT_RUN: ("", "ban", gettext_lazy("Not run")),
+    ResultKind.UNKNOWN: ("failed", "circle-help", gettext_lazy("Outcome unknown")),
 }
 DECISIONS = {
     ApprovalStatus.APPROVED: ("ok", "circle-check", gettext_lazy("Approved")),
@@ -105,6 +106,15 @@ class ApprovalPart:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerPart:
+    """What people say about the call itself: ``given`` is the latest answer; ``wanted``: one is waited for."""
+
+    given: CallAnswer | None
+    wanted: bool
+    may_answer: bool
+
+
+@dataclass(frozen=True, slots=True)
 class CallCard:
     """Everything that the card of one call shows to one person."""
 
@@ -120,6 +130,7 @@ class CallCard:
     result: Excerpt | None
     is_error: bool
     approval: ApprovalPart | None = None
+    answer: AnswerPart | None = None
     claim: str = ""
     problems: dict[str, str] = field(default_factory=dict)
 
@@ -147,7 +158,18 @@ def call_card(call: Call, label: str = "") -> CallCard:
         result=_result(call),
         is_error=call.result_kind not in ("", ResultKind.OK, ResultKind.ANSWERED),
         approval=approval_part(approval) if approval else None,
+        answer=_answer_part(call),
     )
+
+
+def _answer_part(call: Call) -> AnswerPart | None:
+    """None where nobody is asked and nobody has said anything, and where there is nobody to ask."""
+    given = getattr(call, "answer", None)
+    pending = given is not None and given.taken_at is None
+    wanted = call.status == CallStatus.UNKNOWN and not pending and hasattr(call, "may_decide")
+    if not wanted and given is None:
+        return None
+    return AnswerPart(given=given if not wanted else None, wanted=wanted, may_answer=wanted and call.may_decide)
 
 
 def _result(call: Call) -> Excerpt | None:

@@ -32,6 +32,8 @@ def run_state(run: Run, calls: list[Call], labels: Mapping[str, str]) -> State:
         return State(_("Stopping…"), "loader-circle", "live")
     if run.status == Run.Status.QUEUED:
         return queued_state(run)
+    if run.held_at:
+        return State(_("Waiting: its worker was lost"), "circle-pause", "waiting")
     if run.status == Run.Status.WAITING:
         return waiting_state({call.status for call in calls})
     if running := next((call for call in calls if call.status == CallStatus.STARTED), None):

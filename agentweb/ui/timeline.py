@@ -44,6 +44,7 @@ class RunPart:
     may_write: bool
     may_cancel: bool
     may_retry: bool
+    may_resume: bool
     stops = STOPS
 
 
@@ -68,6 +69,7 @@ def _run_part(view: RunView, names: dict[str, str], may: Rights, latest: Run | N
         may_write=may.write,
         may_cancel=may.cancel and run.live and not run.cancel_requested_at,
         may_retry=may.write and unanswered and latest is not None and latest.pk == run.pk,
+        may_resume=may.decide and run.held_at is not None,
     )
 
 

@@ -8,10 +8,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from agentweb.engine.ports import Setup
+from agentweb.engine.setup import Setup
 from agentweb.engine.transcript import Transcript
 from agentweb.engine.usage import Limits, Usage
 from agentweb.registry.ports import AgentTools, LivePolicy, model_for
+from agentweb.registry.seams import installed
 from agentweb.runs import transcripts, workspaces
 from agentweb.runs.inbox import RunInbox
 from agentweb.runs.journal import Claimed, LeaseLost
@@ -59,6 +60,8 @@ def prepare(loaded: Loaded, claimed: Claimed, controls: RunControls, in_thread: 
         clock=time.monotonic,
         sleep=asyncio.sleep,
         sequential=snapshot["sequential"],
+        seams=installed(),
+        lost=claimed.recovered,
     )
 
 

@@ -50,6 +50,7 @@ class Row:
 
 DECISION = {"decision": "reject", "digest": "digest", "comment": "no"}
 TEXT = {"text": "Hello"}
+RESOLUTION = {"outcome": "not_done"}
 
 PAGES = [
     Row("accounts/login/", "GET", Needs.NOTHING),
@@ -75,6 +76,8 @@ PAGES = [
     Row("cards/call/<call>", "GET", Needs.SEE),
     Row("cards/run/<run>", "GET", Needs.SEE),
     Row("calls/<call>/result", "GET", Needs.SEE),
+    Row("calls/<call>/resolution", "POST", Needs.DECIDE, RESOLUTION),
+    Row("runs/<run>/resume", "POST", Needs.DECIDE),
     Row("runs/<run>/cancel", "POST", Needs.MANAGE),
     Row("runs/<run>/stop", "POST", Needs.MANAGE, {"after": "acting"}),
     Row("runs/<run>/retry", "POST", Needs.WRITE),
@@ -105,6 +108,8 @@ API = [
     Row("api/v1/runs/<run>", "GET", Needs.SEE),
     Row("api/v1/runs/<run>/events", "GET", Needs.SEE),
     Row("api/v1/runs/<run>/calls", "GET", Needs.SEE),
+    Row("api/v1/runs/<run>/calls/<call>/resolution", "POST", Needs.DECIDE, RESOLUTION),
+    Row("api/v1/runs/<run>/resume", "POST", Needs.DECIDE),
     Row("api/v1/runs/<run>/cancel", "POST", Needs.MANAGE),
     Row("api/v1/runs/<run>/stop", "POST", Needs.MANAGE, {"after": "acting"}),
     Row("api/v1/runs/<run>/queue", "GET", Needs.SEE),

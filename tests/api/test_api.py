@@ -5,6 +5,7 @@ import pytest
 from agentweb.runs import services
 from agentweb.runs.models import Run
 from tests.api.calling import Api, answered
+from tests.runs.lost_call import unknown_call
 from tests.runs.waiting_call import waiting_approvals
 
 pytestmark = pytest.mark.django_db
@@ -104,6 +105,21 @@ def test_an_approval_is_listed_decided_once_and_shows_its_true_state(cast, api):
     late = api.post(path, {"decision": "reject", "digest": listed["digest"]}, 409)
     assert (late["state"]["status"], late["state"]["decided_by"]) == ("approved", "owner")
     assert api.get(f"/approvals?status=pending&run={listed['run']}")["items"] == []
+
+
+def test_a_call_whose_outcome_is_unknown_is_settled_once(cast, api):
+    call = unknown_call(cast, cast.builder_run())
+    path = f"/runs/{call.run.public_id}/calls/{call.public_id}/resolution"
+    assert api.post(path, {"outcome": "done", "content": "5 rows"})["id"] == str(call.public_id)
+    late = api.post(path, {"outcome": "not_done"}, 409)
+    assert late["state"] == {"status": "unknown", "outcome": "done", "given_by": "owner"}
+    for body in ({}, {"outcome": "perhaps"}, {"outcome": "not_done", "content": "x"}, {"outcome": "done", "by": "me"}):
+        api.post(path, body, 422)
+    api.post(f"/runs/{cast.run().public_id}/calls/{call.public_id}/resolution", {"outcome": "done"}, 404)
+
+
+def test_a_run_that_nobody_holds_back_cannot_be_let_go_on(cast, api):
+    assert api.post(f"/runs/{cast.run().public_id}/resume", status=409)["state"] == {"status": "queued"}
 
 
 def test_files_go_up_come_down_as_attachments_and_go_away(cast, api):

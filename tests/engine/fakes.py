@@ -8,7 +8,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from agentweb.engine.enums import DecisionKind, DeltaKind, ErrorKind, Finish, Risk, StopAfter
+from agentweb.engine.enums import (
+    CallStatus,
+    DecisionKind,
+    DeltaKind,
+    ErrorKind,
+    Finish,
+    Resolution,
+    Risk,
+    StopAfter,
+)
 from agentweb.engine.events import (
     ApprovalRequested,
     Batch,
@@ -17,6 +26,7 @@ from agentweb.engine.events import (
     Live,
     MessageInterrupted,
     ModelFault,
+    OutcomeSettled,
     Queued,
     SteeringTaken,
     Step,
@@ -25,8 +35,10 @@ from agentweb.engine.loop import run
 from agentweb.engine.messages import Json, ToolCall, UserMessage
 from agentweb.engine.ports import (
     Allow,
+    Answer,
     Ask,
     Decision,
+    Finding,
     ModelDelta,
     ModelError,
     ModelReply,
@@ -34,11 +46,14 @@ from agentweb.engine.ports import (
     Output,
     Preview,
     Progress,
-    Setup,
     ToolContext,
     ToolSpec,
+    Unsure,
     Verdict,
 )
+from agentweb.engine.recovering import Recovery
+from agentweb.engine.seams import Seams
+from agentweb.engine.setup import Setup
 from agentweb.engine.spending import spent
 from agentweb.engine.transcript import CallEntry, Transcript
 from agentweb.engine.usage import Limits, Usage
@@ -131,6 +146,7 @@ class FakeTool:
     shows: Preview | Exception | None = None
     runs: list[Mapping[str, Json]] = field(default_factory=list)
     stopped: int = 0
+    finds: Finding | Exception = field(default_factory=Unsure)
 
     def problems(self, arguments: Mapping[str, Json]) -> list[str]:
         if isinstance(self.wrong, Exception):
@@ -150,6 +166,11 @@ class FakeTool:
         except asyncio.CancelledError:
             self.stopped += 1
             raise
+
+    async def check(self, arguments: Mapping[str, Json], context: ToolContext) -> Finding:
+        if isinstance(self.finds, Exception):
+            raise self.finds
+        return self.finds
 
 
 def tool(name: str, body: Body = ok, **spec: Any) -> FakeTool:
@@ -241,6 +262,7 @@ class Shell:
         policy: FakePolicy | None = None,
         limits: Limits | None = None,
         sequential: bool = False,
+        seams: tuple[object, ...] = (Recovery(),),
     ) -> None:
         self.model = ScriptedTestModel(list(script))
         self.tools = FakeToolset(*tools)
@@ -248,6 +270,7 @@ class Shell:
         self.inbox = FakeInbox()
         self.controls = FakeControls()
         self.decisions: dict[str, Decision] = {}
+        self.answers: dict[str, Answer] = {}
         self.batches: list[Batch] = []
         self.live: list[Live] = []
         self.slept: list[float] = []
@@ -267,6 +290,7 @@ class Shell:
             sleep=self._sleep,
             sequential=sequential,
             jitter=lambda: 1.0,
+            seams=Seams(seams),
         )
 
     def _new_id(self) -> str:
@@ -314,9 +338,12 @@ class Shell:
             transcript = self.rebuilt()
         for id, decision in self.decisions.items():
             entry = transcript.calls[id]
-            asked_about = entry.waits and decision.approval in ("", entry.approval)
-            if entry.result is None and asked_about and not (entry.taken and decision.approval):
-                transcript.calls[id] = replace(entry, decision=decision, taken=False)
+            if entry.status is CallStatus.WAITING and decision.approval == entry.approval and not entry.taken:
+                transcript.calls[id] = replace(entry, decision=decision)
+        taken = {event.answer for event in self.events if isinstance(event, OutcomeSettled)}
+        for id, answer in self.answers.items():
+            if answer.id not in taken:
+                transcript.calls[id] = replace(transcript.calls[id], answer=answer)
         self.transcript = transcript
 
     async def go(self, on_step: OnStep = lambda step: None) -> "Shell":
@@ -354,6 +381,10 @@ class Shell:
         asked = self.approval(call)
         self.decisions[call] = Decision(asked.approval, kind, "Ann", asked.digest, **fields)
 
+    def settle(self, call: str, outcome: Resolution, content: str = "", comment: str = "") -> None:
+        """Ann says what became of a call whose outcome is unknown."""
+        self.answers[call] = Answer(self._new_id(), "Ann", outcome, content, comment=comment)
+
     def results(self) -> dict[str, str]:
         return {id: entry.result.content for id, entry in self.transcript.calls.items() if entry.result}
 
@@ -364,7 +395,7 @@ class Shell:
 def same(told: Transcript, live: Transcript) -> bool:
     """Whether the record tells all that the live transcript holds, but for decisions that came from rows and that no
     event has taken up."""
-    bare = {"decision": None, "taken": False, "expired": False}
+    bare = {"decision": None, "taken": False, "expired": False, "answer": None}
     both = [
         {
             id: entry if live.calls[id].taken else replace(entry, **bare)  # type: ignore[arg-type]

@@ -30,6 +30,8 @@ EXAMPLES = [
     events.ToolFinished("c1", "write_file", ToolResult("c1", "done", enums.ResultKind.OK, "whole"), seconds=0.1),
     events.ToolSuspended("c1", "ask_user", "Which one?"),
     events.OutcomeUnknown("c1", "write_file"),
+    events.OutcomeSettled("c1", "write_file", enums.Resolution.DONE, "Ann", "looked", "a1"),
+    events.SeamFailed("recovery", "recover", "ValueError: no", "A person is asked."),
     events.ApprovalRequested("a1", "c1", "write_file", {}, enums.Risk.HIGH, "d", "rule", preview={"rows": [1]}),
     events.ApprovalDecided("a1", "c1", enums.ApprovalStatus.EXPIRED),
     events.ApprovalDecided("a1", "c1", enums.ApprovalStatus.MODIFIED, enums.DecisionKind.MODIFY, "Ann", "", {"a": 1}),

@@ -111,3 +111,25 @@ def test_a_database_without_tables_is_no_reason_to_fail():
     finally:
         with connection.schema_editor() as editor:
             editor.alter_db_table(ChatModel, "registry_chatmodel_away", "registry_chatmodel")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("nothing", "cannot be found"),
+        ("no.such.module.Seam", "cannot be found"),
+        ("agentweb.engine.recovering.Nothing", "cannot be found"),
+        ("agentweb.engine.recovering.NOT_TOLD", "has no method named"),
+    ],
+)
+def test_an_extension_that_cannot_be_asked_anything_is_named(settings, path, why):
+    settings.AGENTWEB_SEAMS = ["agentweb.engine.recovering.Recovery", path]
+    assert f"AGENTWEB_SEAMS: {path}" in found()["registry.E003"]
+    assert why in found()["registry.E003"]
+
+
+@pytest.mark.django_db
+def test_a_site_without_recovery_is_told_what_that_means(settings):
+    settings.AGENTWEB_SEAMS = []
+    assert "waits until a person lets it go on" in found()["registry.I002"]

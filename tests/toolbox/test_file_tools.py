@@ -1,5 +1,6 @@
 """What the file tools do, and what they say when they cannot."""
 
+import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentweb.engine.enums import Risk
-from agentweb.engine.ports import ToolContext, ToolError
+from agentweb.engine.ports import Done, Finding, NotDone, ToolContext, ToolError, Unsure
 from agentweb.toolbox.catalog import load
 from agentweb.toolbox.workspace import UPLOAD_LIMITS, Workspace
 from tests.toolbox.calling import context_in, run
@@ -295,3 +296,31 @@ def test_tools_do_not_follow_links(place: ToolContext, tmp_path: Path) -> None:
     assert call("list_files", place) == "a.txt (1 B)"
     assert call("search_files", place, query="secret") == 'Nothing found for "secret".'
     assert (tmp_path / "secret.txt").read_text() == "secret"
+
+
+# --- after a worker was lost ----------------------------------------------------------------------------------------
+
+OLD_AND_NEW = {"path": "a.txt", "old": "one", "new": "two"}
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "there", "found"),
+    [
+        ("write_file", {"path": "a.txt", "content": "one\n"}, "one\n", Done("Wrote a.txt (1 line, 4 B).")),
+        ("write_file", {"path": "a.txt", "content": "one\n"}, None, NotDone()),
+        ("write_file", {"path": "a.txt", "content": "one\n"}, "another", Unsure()),
+        ("edit_file", OLD_AND_NEW, "this is two", Done("Changed a.txt: 1 line replaced by 1 line.")),
+        ("edit_file", OLD_AND_NEW, "this is one", NotDone()),
+        ("edit_file", OLD_AND_NEW, "one and two", Unsure()),
+        ("edit_file", {**OLD_AND_NEW, "new": ""}, "nothing of it", Unsure()),
+        ("edit_file", {**OLD_AND_NEW, "new": ""}, "this is one", NotDone()),
+        ("delete_file", {"path": "a.txt"}, None, Done("Deleted a.txt.")),
+        ("delete_file", {"path": "a.txt"}, "still here", NotDone()),
+    ],
+)
+def test_the_files_tell_what_became_of_a_lost_call(
+    place: ToolContext, name: str, arguments: Mapping[str, str], there: str | None, found: Finding
+) -> None:
+    if there is not None:
+        put(place, a_txt=there)
+    assert asyncio.run(TOOLS[name].check(arguments, place)) == found

@@ -1,5 +1,6 @@
 """A Python function becomes a tool: described, checked, with a preview."""
 
+import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Annotated, Any
 import pytest
 
 from agentweb.engine.enums import Risk
-from agentweb.engine.ports import Preview, Tool, ToolContext, ToolError, ToolSpec
+from agentweb.engine.ports import Done, NotDone, Preview, Tool, ToolContext, ToolError, ToolSpec, Unsure
 from agentweb.toolbox.parameters import Length, Range
 from agentweb.toolbox.tool import FunctionTool, tool
 from tests.toolbox.calling import context_in, run
@@ -136,6 +137,33 @@ def test_arguments_reach_the_function_as_it_wants_them(tmp_path: Path) -> None:
     arguments = {"start": "a", "to": "b", "unit": "miles", "stops": 2.0}
     assert run(distance, arguments, context_in(tmp_path)) == "a to b in miles with 2 stops"
     assert run(distance, {"start": "a", "to": "b"}, context_in(tmp_path)) == "a to b in km with 0 stops"
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_what_became_of_a_lost_call_is_found_out_from_the_same_arguments(tmp_path: Path, plain: bool) -> None:
+    def look(n: int, context: ToolContext) -> Done | NotDone:
+        return Done(f"{n} rows in {context.workspace.name}") if n else NotDone()
+
+    async def look_later(n: int, context: ToolContext) -> Done | NotDone:
+        return look(n, context)
+
+    def work(n: int) -> str:
+        """Work."""
+        return str(n)
+
+    made = tool(label="Work", outcome=look if plain else look_later)(work)
+    assert asyncio.run(made.check({"n": 3}, context_in(tmp_path))) == Done("3 rows in workspace")
+    assert asyncio.run(made.check({"n": 0}, context_in(tmp_path))) == NotDone()
+    assert asyncio.run(with_defaults(work).check({"n": 3}, context_in(tmp_path))) == Unsure()
+
+
+def test_something_else_than_a_finding_is_refused(tmp_path: Path) -> None:
+    def work(n: int) -> str:
+        """Work."""
+        return str(n)
+
+    with pytest.raises(TypeError, match="Done, NotDone or Unsure"):
+        asyncio.run(tool(label="Work", outcome=lambda n: True)(work).check({"n": 3}, context_in(tmp_path)))
 
 
 def test_a_preview_takes_the_same_arguments_and_says_what_would_happen(tmp_path: Path) -> None:

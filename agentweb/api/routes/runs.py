@@ -6,8 +6,8 @@ from django.http import HttpRequest, JsonResponse
 from ninja import Query, Router
 
 from agentweb.api import stream
-from agentweb.api.shapes import QueuedIn, StopIn, call_out, queued_out, run_out
-from agentweb.runs import selectors, services
+from agentweb.api.shapes import QueuedIn, ResolutionIn, StopIn, call_out, queued_out, run_out
+from agentweb.runs import answers, selectors, services
 
 router = Router(tags=["runs"])
 
@@ -45,6 +45,23 @@ def stop(request: HttpRequest, run_id: str, body: StopIn):
     services.stop_run(user=request.user, run=found, after=body.after)
     found.refresh_from_db()
     return JsonResponse(run_out(found), status=202)
+
+
+@router.post("/runs/{run_id}/resume")
+def resume(request: HttpRequest, run_id: str):
+    """Let a run go on that is held since its worker was lost, where recovery is switched off."""
+    found = selectors.run_for(request.user, run_id)
+    services.resume_run(user=request.user, run=found)
+    found.refresh_from_db()
+    return JsonResponse(run_out(found), status=202)
+
+
+@router.post("/runs/{run_id}/calls/{call_id}/resolution")
+def resolve(request: HttpRequest, run_id: str, call_id: str, body: ResolutionIn):
+    """Say what became of a call whose outcome is unknown: its worker was lost after it had started."""
+    found = selectors.call_in(request.user, run_id, call_id)
+    answers.resolve(user=request.user, call=found, outcome=body.outcome, content=body.content, comment=body.comment)
+    return call_out(found)
 
 
 @router.get("/runs/{run_id}/queue")

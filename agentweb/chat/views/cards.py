@@ -99,6 +99,14 @@ def run_stop(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
 
 @require_POST
 @page
+def run_resume(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+    """Let a run go on that is held since its worker was lost."""
+    run = selectors.run_for(request.user, public_id)
+    return run_footer(request, run, lambda: services.resume_run(user=request.user, run=run))
+
+
+@require_POST
+@page
 def run_retry(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
     """Try again: the new run is put behind the old one."""
     run = selectors.run_for(request.user, public_id)

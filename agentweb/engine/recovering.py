@@ -1,0 +1,55 @@
+"""Taking calls up again before anything is judged: what people said became of them, and what can be found out."""
+
+from agentweb.engine.closing import answered
+from agentweb.engine.enums import CallStatus, Resolution
+from agentweb.engine.events import Event, OutcomeSettled, OutcomeUnknown, ToolFinished
+from agentweb.engine.messages import ToolResult
+from agentweb.engine.ports import Done, Finding, NotDone, Tool, ToolContext, Unsure
+from agentweb.engine.seams import Point, consult, name_of
+from agentweb.engine.transcript import CallEntry
+from agentweb.engine.work import Work
+
+NOT_TOLD = "It is taken to be unknown what became of the call."
+
+
+class Recovery:
+    """The extension that is installed unless a site leaves it out: the tool itself is asked what became of its call."""
+
+    name = "recovery"
+    timeout_s = 30.0
+
+    async def recover(self, call: CallEntry, tool: Tool | None, context: ToolContext) -> Finding:
+        return Unsure() if tool is None else await tool.check(call.runs_with or {}, context)
+
+
+async def take_up(work: Work) -> None:
+    """Record what is known now about the open calls. A call that waits for a decision is left alone.
+
+    Called before anything runs, so a call that is marked as started was lost with its worker."""
+    for entry in work.transcript.open_calls():
+        if entry.answer is not None:
+            work.add(*answered(entry))
+        elif entry.status is CallStatus.STARTED and not _repeatable(work, entry):
+            work.add(*await _found_out(work, entry))
+
+
+def _repeatable(work: Work, entry: CallEntry) -> bool:
+    tool = work.setup.tools.find(entry.call.name)
+    return tool is not None and tool.spec.repeatable
+
+
+async def _found_out(work: Work, entry: CallEntry) -> tuple[Event, ...]:
+    """Nothing when the run was cancelled meanwhile."""
+    setup, call = work.setup, entry.call
+    about = (entry, setup.tools.find(call.name), setup.tools.context(call.id))
+    for seam in setup.seams.at(Point.RECOVER):
+        said = await consult(setup.controls, seam, Point.RECOVER, *about, effect=NOT_TOLD)
+        if said.failure:
+            work.add(said.failure)
+        match said.value:
+            case Done(content=content):
+                settled = OutcomeSettled(call.id, call.name, Resolution.DONE, name_of(seam))
+                return settled, ToolFinished(call.id, call.name, ToolResult(call.id, content))
+            case NotDone():
+                return (OutcomeSettled(call.id, call.name, Resolution.NOT_DONE, name_of(seam)),)
+    return () if work.cancelled else (OutcomeUnknown(call.id, call.name),)

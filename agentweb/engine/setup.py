@@ -1,0 +1,30 @@
+"""Everything that one run works with, in one value."""
+
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from agentweb.engine.ports import Controls, Inbox, Model, Policy, Toolset
+from agentweb.engine.seams import Seams
+from agentweb.engine.usage import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """``clock`` gives seconds that only grow; ``new_id`` a new opaque id; ``jitter`` a number from 0 to 1 that spreads
+    retries, so that runs that failed together do not come back together. ``lost``: the worker before was lost."""
+
+    model: Model
+    tools: Toolset
+    policy: Policy
+    inbox: Inbox
+    controls: Controls
+    system: str
+    limits: Limits
+    new_id: Callable[[], str]
+    clock: Callable[[], float]
+    sleep: Callable[[float], Awaitable[None]]
+    sequential: bool = False
+    jitter: Callable[[], float] = random.random
+    seams: Seams = field(default_factory=Seams)
+    lost: bool = False

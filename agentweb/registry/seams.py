@@ -1,0 +1,38 @@
+"""The extensions of the loop that the settings name, loaded once a process."""
+
+from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from django.conf import settings
+
+from agentweb.engine.seams import Point, Seams
+
+
+@cache
+def installed() -> Seams:
+    return load(tuple(settings.AGENTWEB_SEAMS))
+
+
+def load(paths: Sequence[str]) -> Seams:
+    """The objects at these dotted paths; a class is called without arguments.
+
+    Raises ValueError for a path that leads to nothing, and for an object that has nothing to say at any point."""
+    return Seams(tuple(_one(path) for path in paths))
+
+
+def _one(path: str) -> object:
+    found = _at(path)
+    seam = found() if isinstance(found, type) else found
+    if not any(callable(getattr(seam, point, None)) for point in Point):
+        raise ValueError(f"{path} has no method named {', '.join(Point)}.")
+    return seam
+
+
+def _at(path: str) -> Any:
+    module, _dot, name = path.rpartition(".")
+    try:
+        return getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValueError(f"{path} cannot be found ({error}).") from error

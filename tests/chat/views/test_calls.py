@@ -1,0 +1,81 @@
+"""Saying on the page what became of a call that was lost."""
+
+import pytest
+
+from agentweb.engine import events
+from agentweb.engine.usage import Usage
+from agentweb.runs import journal
+from agentweb.runs.models import CallAnswer, Run
+from tests.cast import make_worker
+from tests.chat.views.person import HTMX, browser, html_of, text_of
+from tests.runs.lost_call import unknown_call
+
+
+@pytest.fixture
+def client(cast):
+    return browser(cast.owner)
+
+
+@pytest.fixture
+def lost(cast):
+    return unknown_call(cast, cast.builder_run(visibility="team"))
+
+
+def say(client, call, outcome, headers=HTMX, **more):
+    return client.post(f"/calls/{call.public_id}/resolution", {"outcome": outcome, **more}, headers=headers)
+
+
+def test_the_card_offers_three_answers_to_those_who_may_decide(cast, client, lost):
+    card = client.get(f"/cards/call/{lost.public_id}")
+    assert "What became of this call?" in text_of(card)
+    assert [f'value="{value}"' in html_of(card) for value in ("done", "not_done", "tell_model")] == [True] * 3
+    seen = browser(cast.reviewer).get(f"/cards/call/{lost.public_id}")
+    assert "What became of this call?" in text_of(seen)
+    assert "<form" not in html_of(seen)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [
+        ("done", "It was done · owner"),
+        ("not_done", "It was not done · owner"),
+        ("tell_model", "Not known; the agent is told so · owner"),
+    ],
+)
+def test_an_answer_is_taken_and_shown(client, lost, outcome, words):
+    answer = say(client, lost, outcome, comment="I looked")
+    assert answer.status_code == 200
+    assert words in text_of(answer) and "I looked" in text_of(answer)
+    assert "<form" not in html_of(answer)
+    assert Run.objects.get().status == Run.Status.QUEUED
+
+
+def test_what_was_typed_stays_when_the_answer_makes_no_sense(client, lost):
+    answer = say(client, lost, "not_done", content="5 rows", comment="hm")
+    assert answer.status_code == 422
+    assert "only for a call that was done" in text_of(answer)
+    assert "5 rows" in html_of(answer) and 'value="hm"' in html_of(answer)
+    assert not CallAnswer.objects.exists()
+
+
+def test_whoever_comes_second_sees_who_was_first(cast, client, lost):
+    say(client, lost, "done")
+    late = say(browser(cast.member), lost, "not_done")
+    assert late.status_code == 409
+    assert "owner has said already what became of this call: It was done." in text_of(late)
+
+
+def test_without_scripts_an_answer_leads_back(client, lost):
+    answer = say(client, lost, "done", headers=None)
+    assert answer.url == f"/c/{lost.run.conversation.public_id}/#call-{lost.public_id}"
+
+
+def test_a_held_run_shows_why_and_goes_on_at_a_click(cast, client):
+    run = cast.run(visibility="team")
+    holder = journal.claim(str(run.public_id), make_worker("w"))
+    journal.append(holder, (events.RunPaused((), Usage(), lost=True),))
+    footer = client.get(f"/cards/run/{run.public_id}")
+    assert "Waiting: its worker was lost" in text_of(footer) and "Go on" in text_of(footer)
+    assert "Go on" not in text_of(browser(cast.reviewer).get(f"/cards/run/{run.public_id}"))
+    assert "Queued" in text_of(client.post(f"/runs/{run.public_id}/resume", headers=HTMX))
+    assert client.post(f"/runs/{run.public_id}/resume", headers=HTMX).status_code == 409

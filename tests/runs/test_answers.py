@@ -1,0 +1,154 @@
+"""What people say became of a call that was lost: once, by those who may decide, and the run acts on it."""
+
+import pytest
+
+from agentweb.engine import events
+from agentweb.engine.enums import CallStatus, Resolution
+from agentweb.engine.usage import Usage
+from agentweb.runs import answers, journal, selectors, services, transcripts, upkeep
+from agentweb.runs.errors import Conflict, Forbidden, Invalid, NotFound
+from agentweb.runs.models import Call, CallAnswer, Run
+from tests.cast import make_worker
+from tests.runs.lost_call import unknown_call
+from tests.runs.waiting_call import waiting_approvals
+
+
+@pytest.fixture
+def lost(cast) -> Call:
+    return unknown_call(cast, cast.builder_run())
+
+
+def resolve(cast, call, outcome="done", **fields):
+    return answers.resolve(**{"user": cast.owner, "call": call, "outcome": outcome} | fields)
+
+
+@pytest.mark.parametrize(("outcome", "content"), [("done", " 5 rows\n"), ("not_done", ""), ("tell_model", "")])
+def test_an_answer_is_stored_and_queues_the_run_which_is_told(cast, lost, outcome, content):
+    resolve(cast, lost, outcome, content=content, comment="looked")
+    run = Run.objects.get()
+    assert run.status == Run.Status.QUEUED
+    told = transcripts.load(run)[0].calls[str(lost.public_id)].answer
+    assert (told.outcome, told.content, told.by, told.comment) == (
+        Resolution(outcome),
+        content.strip(),
+        "owner",
+        "looked",
+    )
+
+
+def test_a_result_that_is_too_long_for_the_model_is_kept_whole_for_people(cast, lost):
+    resolve(cast, lost, content="x" * 50_000)
+    told = transcripts.load(Run.objects.get())[0].calls[str(lost.public_id)].answer
+    assert len(told.content) < 21_000 and "Cut" in told.content
+    assert told.full == "x" * 50_000
+
+
+def test_the_event_takes_the_answer_and_opens_the_call_again(cast, lost):
+    resolve(cast, lost, "not_done")
+    answer = CallAnswer.objects.get()
+    holder = journal.claim(str(lost.run.public_id), make_worker("next"))
+    call = str(lost.public_id)
+    journal.append(
+        holder,
+        (events.OutcomeSettled(call, "write_file", Resolution.NOT_DONE, "owner", "", str(answer.public_id)),),
+    )
+    answer.refresh_from_db()
+    assert answer.taken_at is not None
+    entry = transcripts.load(Run.objects.get())[0].calls[call]
+    assert (entry.status, entry.answer, entry.attempt) == (CallStatus.OPEN, None, 1)
+
+
+def test_a_run_does_not_pause_over_an_answer_that_came_meanwhile(cast, lost):
+    resolve(cast, lost)
+    holder = journal.claim(str(lost.run.public_id), make_worker("next"))
+    assert journal.append(holder, (events.RunPaused((str(lost.public_id),), Usage()),)).refused
+
+
+def test_an_answer_whose_job_was_lost_is_found_by_the_sweep(cast, lost):
+    resolve(cast, lost)
+    Run.objects.update(status=Run.Status.WAITING)
+    assert upkeep.queue_decided() == 1
+
+
+@pytest.mark.parametrize(
+    ("fields", "path"),
+    [
+        ({"outcome": "perhaps"}, "outcome"),
+        ({"outcome": "not_done", "content": "5 rows"}, "content"),
+        ({"outcome": "tell_model", "content": "5 rows"}, "content"),
+        ({"content": "x" * 100_001}, "content"),
+        ({"content": 5}, "content"),
+        ({"comment": "x" * 10_001}, "comment"),
+    ],
+)
+def test_an_answer_that_makes_no_sense_is_refused_with_the_field(cast, lost, fields, path):
+    with pytest.raises(Invalid) as refused:
+        resolve(cast, lost, **fields)
+    assert [field for field, _message in refused.value.errors] == [path]
+    assert not CallAnswer.objects.exists()
+
+
+def test_the_second_answer_hears_who_was_first(cast, lost):
+    resolve(cast, lost, "done")
+    with pytest.raises(Conflict) as refused:
+        resolve(cast, selectors.call_for(cast.admin, lost.public_id), "not_done", user=cast.admin)
+    assert "owner" in refused.value.text
+    assert refused.value.state == {"status": "unknown", "outcome": "done", "given_by": "owner"}
+
+
+def test_a_call_that_waits_for_a_decision_takes_no_answer(cast):
+    approval = waiting_approvals(cast, cast.builder_run())[0]
+    with pytest.raises(Conflict):
+        resolve(cast, selectors.call_for(cast.owner, approval.call.public_id))
+
+
+def test_after_a_cancel_there_is_nothing_to_settle(cast, lost):
+    services.cancel_run(user=cast.owner, run=selectors.run_for(cast.owner, lost.run.public_id))
+    with pytest.raises(Conflict):
+        resolve(cast, lost)
+
+
+def test_only_those_who_may_decide_may_answer(cast, lost):
+    with pytest.raises(Forbidden):
+        resolve(cast, selectors.call_for(cast.reviewer, lost.public_id), user=cast.reviewer)
+    with pytest.raises(NotFound):
+        selectors.call_for(cast.member, lost.public_id)
+
+
+# --- a run that is held since its worker was lost, where recovery is switched off --------------------------------
+
+
+@pytest.fixture
+def held(cast) -> Run:
+    run = cast.run()
+    holder = journal.claim(str(run.public_id), make_worker("w"))
+    journal.append(holder, (events.RunPaused((), Usage(), lost=True),))
+    return selectors.run_for(cast.owner, run.public_id)
+
+
+def test_a_held_run_goes_on_when_a_person_says_so(cast, held):
+    assert held.held_at is not None
+    services.resume_run(user=cast.owner, run=held)
+    run = Run.objects.get()
+    assert (run.status, run.held_at) == (Run.Status.QUEUED, None)
+    with pytest.raises(Conflict):
+        services.resume_run(user=cast.owner, run=held)
+
+
+def test_nothing_else_but_a_wish_to_end_moves_a_held_run(cast, held):
+    assert not journal.mark_queued(held)
+    assert upkeep.queue_decided() == 0
+    services.cancel_run(user=cast.owner, run=held)
+    assert Run.objects.get().status == Run.Status.QUEUED
+
+
+def test_a_reviewer_may_not_let_it_go_on(cast, held):
+    with pytest.raises(Forbidden):
+        services.resume_run(user=cast.reviewer, run=selectors.run_for(cast.reviewer, held.public_id))
+
+
+def test_a_run_is_held_over_a_decision_but_not_over_a_cancel(cast):
+    run = cast.run()
+    holder = journal.claim(str(run.public_id), make_worker("w"))
+    services.cancel_run(user=cast.owner, run=selectors.run_for(cast.owner, run.public_id))
+    assert journal.append(holder, (events.RunPaused((), Usage(), lost=True),)).refused
