@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests import databases
 
@@ -19,6 +20,16 @@ WITHOUT_DJANGO = {HERE / name for name in ("engine", "schema", "llm", "toolbox",
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup", "live_database"}
 
 _until_the_end = ExitStack()
+
+# The same examples on every machine, so that a failure is one of the change at hand; HYPOTHESIS_PROFILE=thorough looks
+# further. The time of one example tells only how busy the machine is.
+settings.register_profile(
+    "repeatable", derandomize=True, max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile(
+    "thorough", max_examples=2_000, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:

@@ -17,7 +17,7 @@ MAX_RICH = 256_000  # code points; blocks that begin later are one plain text
 _BLANK_LINES = re.compile(r"(?:[ \t]*\n)+")
 _FENCE = re.compile(r"( {0,3})(`{3,}(?=[^`\n]*\n)|~{3,})([^\n]*)\n")
 _CLOSED_AT_ONCE = frozenset({"heading_open", "hr"})
-_CLOSED_BY_BLANK = frozenset({"paragraph_open", "table_open", "blockquote_open"})
+_CLOSED_AFTER_BLANK = _CLOSED_AT_ONCE | {"paragraph_open", "table_open", "blockquote_open"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +157,7 @@ def _ended(groups: list[Group], lines: list[str]) -> tuple[list[Group], int]:
     last = groups[-1]
     kind = last.tokens[0].type
     followed_by_blank = last.end < len(lines) - 1 and not lines[last.end].strip(" \t")
-    if kind in _CLOSED_AT_ONCE or (kind in _CLOSED_BY_BLANK and followed_by_blank):
+    may_head_table = last.end - last.start == 1 and "|" in lines[last.start]
+    if (kind in _CLOSED_AT_ONCE and not may_head_table) or (kind in _CLOSED_AFTER_BLANK and followed_by_blank):
         return groups, last.end
     return groups[:-1], last.start if len(groups) > 1 else 0

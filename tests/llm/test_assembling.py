@@ -5,7 +5,7 @@ from itertools import count
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentweb.engine.enums import DeltaKind, ErrorKind, Finish, Invalid
@@ -183,7 +183,6 @@ def test_arguments_come_out_alike_in_pieces_of_any_size(raw, size):
     ]
 
 
-@settings(max_examples=80, deadline=None)
 @given(
     wanted=st.lists(
         st.tuples(
@@ -336,7 +335,6 @@ def test_too_many_calls_are_no_answer():
     assert caught.value.kind is ErrorKind.BAD_RESPONSE
 
 
-@settings(max_examples=80, deadline=None)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(max_size=5),

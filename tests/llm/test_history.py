@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentweb.engine.enums import Invalid, ResultKind
@@ -275,7 +275,6 @@ _messages = st.one_of(
 )
 
 
-@settings(max_examples=80, deadline=None)
 @given(messages=st.lists(_messages, max_size=12), strict=st.booleans(), count=st.integers(0, 12))
 def test_any_transcript_makes_a_valid_request(messages, strict, count):
     build(*messages, strict_roles=strict)

@@ -109,7 +109,7 @@ def _plain_stream(case: dict[str, Any]) -> bool:
     return all(isinstance(frame, str) or "bytes_b64" in frame for frame in case["frames"])
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     name=st.sampled_from([name for name, case in CASES.items() if _plain_stream(case)]),
     line_end=st.sampled_from(["\n", "\r\n", "\r"]),

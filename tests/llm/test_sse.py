@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentweb.llm.sse import EventReader, EventTooLarge, ServerSentEvent
@@ -48,7 +48,6 @@ def test_every_single_cut_gives_the_same_events(end):
     assert read(*(body[at : at + 1] for at in range(len(body)))) == whole
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     lines=st.lists(st.sampled_from(["data: x", "data:é", "", ": c", "event: e", "data", "junk"]), max_size=12),
     ends=st.lists(st.sampled_from(["\n", "\r\n", "\r"]), min_size=12, max_size=12),

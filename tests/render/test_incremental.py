@@ -1,23 +1,16 @@
 """A text that arrives in pieces ends as the same blocks as a text that arrives whole."""
 
-import os
 import time
 from dataclasses import dataclass
 from itertools import pairwise
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from agentweb.render import Code, Done, Html, Incremental, Replace, Text, document
 from agentweb.render.borders import MAX_BLOCK, MAX_RICH
 from tests.render.browser import Browser
-
-settings.register_profile("default", max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile(
-    "thorough", max_examples=3_000, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
-)
-_PROFILE = settings.get_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 NASTY = [
     "# ", "## t", "#", "=", "===\n", "---\n", "- ", "* ", "+ ", "1. ", "2) ", "> ", ">", "    ", "  ", " ", "\t", "\n",
@@ -59,13 +52,11 @@ def blocks_after(pieces: tuple[str, ...], step: float = 0.1) -> list[str]:
     return [shown.html + shown.words for shown in browser.blocks if shown.html]
 
 
-@_PROFILE
 @given(stream=streams(), step=st.sampled_from([0.001, 0.1, 5.0]))
 def test_pieces_give_the_blocks_of_the_whole(stream: Stream, step: float) -> None:
     assert blocks_after(stream.pieces, step) == whole(stream.text)
 
 
-@_PROFILE
 @given(stream=streams())
 def test_a_page_that_joins_late_shows_what_others_see(stream: Stream) -> None:
     """Where nothing waits to become due, the ops so far and those of a resumed text show the same words.
@@ -82,7 +73,6 @@ def test_a_page_that_joins_late_shows_what_others_see(stream: Stream) -> None:
         assert browser.text == late.text
 
 
-@_PROFILE
 @given(stream=streams(), at=st.integers(0, 40))
 def test_a_resumed_text_goes_on_to_the_same_blocks(stream: Stream, at: int) -> None:
     resumed, ops = Incremental.resume("".join(stream.pieces[:at]))
@@ -97,11 +87,11 @@ def test_a_resumed_text_goes_on_to_the_same_blocks(stream: Stream, at: int) -> N
 
 LONG = {
     "one line": "word " * (MAX_BLOCK // 2),
-    "one list": "- item of a list\n" * (MAX_BLOCK // 6),
+    "one list": ("- item of a list" + " with words" * 10 + "\n") * (MAX_BLOCK // 60),
     "one paragraph, then a long line": "short\n" + "x" * (2 * MAX_BLOCK) + "\n\nend",
     "one fence": "```py\n" + "x = 1\n" * (MAX_BLOCK // 2) + "```\nend",
-    "one table": "|a|b|\n|-|-|\n" + "|1|2|\n" * (MAX_BLOCK // 3),
-    "very many paragraphs": "a paragraph\n\n" * (MAX_RICH // 10),
+    "one table": "|a|b|\n|-|-|\n" + ("|" + "1" * 40 + "|" + "2" * 40 + "|\n") * (MAX_BLOCK // 40),
+    "very many paragraphs": ("a paragraph" + " with words" * 10 + "\n\n") * (MAX_RICH // 100),
     "very many definitions": "".join(f"[a{n}]: http://b.c/{n}\n" for n in range(4_000)) + "[a1] [a3999]",
 }
 
@@ -192,6 +182,11 @@ def test_ticks_inside_code_that_do_not_end_it_are_shown() -> None:
 @pytest.mark.parametrize("piece", ["-", "---", "===", "#", "1.", "```py", "> ", "\t* "])
 def test_half_a_line_that_may_become_something_else_is_not_shown(piece: str) -> None:
     assert ops_of("words\n", piece) == [["html", 0, '<p dir="auto">words</p>']]
+
+
+@pytest.mark.parametrize("below", ["-|-\n", "words\n", "\n", "# more\n", ""])
+def test_a_heading_with_a_pipe_waits_for_the_line_below_since_it_may_head_a_table(below: str) -> None:
+    assert blocks_after(("# a|b\n", below)) == whole("# a|b\n" + below)
 
 
 def test_the_head_of_a_table_waits_for_the_line_below() -> None:

@@ -33,7 +33,8 @@ def test_the_compiled_file_is_fresh():
 
 
 def test_placeholders_survive_translation():
-    broken = [error for message in catalogue.stored() for error in message.check(catalogue.stored())]
+    stored = catalogue.stored()
+    broken = [error for message in stored for error in message.check(stored)]
     assert broken == []
 
 
