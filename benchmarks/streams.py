@@ -17,7 +17,7 @@ from benchmarks.watchers import Watched, watching
 from tests.waiting import until
 
 START_S = 0.15  # allowed for the start of each run before the first token of all is due
-PATIENCE = 4.0  # times the nominal time
+PATIENCE, AT_LEAST_S = 3.0, 30.0  # times the nominal time, and more
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def stream(site: Site, load: Load, *, watched: bool) -> Streamed:
         time.sleep(max(0.0, first - time.time()))
         site.reset_model()
         before = spent(site)
-        saw = sockets.result(PATIENCE * (load.seconds + SPREAD_S)) if sockets else None
+        saw = sockets.result(_patience_s(load)) if sockets else None
         if saw is None:
             wait_for_ends(site, load, runs)
         after = spent(site)
@@ -119,7 +119,7 @@ async def _post_all(
 
 def wait_for_ends(site: Site, load: Load, runs: Sequence[str]) -> list[float]:
     """When each run ended (seconds since 1970). Hardly asks while they stream, so that asking costs nothing."""
-    until(lambda: site.model_stats()["open"] == 0, PATIENCE * (load.seconds + SPREAD_S), "all streams end")
+    until(lambda: site.model_stats()["open"] == 0, _patience_s(load), "all streams end")
     program = site.program()
 
     def ended(run: str) -> float:
@@ -132,3 +132,7 @@ def wait_for_ends(site: Site, load: Load, runs: Sequence[str]) -> list[float]:
 
 def _finished(told: dict[str, Any]) -> dict[str, Any] | None:
     return told if told["status"] == "finished" else None
+
+
+def _patience_s(load: Load) -> float:
+    return AT_LEAST_S + PATIENCE * (load.seconds + SPREAD_S)
