@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 
-import redis
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.models.functions import Now
@@ -10,6 +9,7 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from agentweb.runs import live as live_stream
 from agentweb.runs.models import WorkerProcess
 
 
@@ -23,7 +23,8 @@ def live(request: HttpRequest) -> JsonResponse:
 @never_cache
 def ready(request: HttpRequest) -> JsonResponse:
     """200 when database, broker and a worker are there; else 503 with the names of what is missing."""
-    missing = [name for name, there in (("database", _database), ("redis", _redis), ("worker", _worker)) if not there()]
+    needed = (("database", _database), ("redis", live_stream.answers), ("worker", _worker))
+    missing = [name for name, there in needed if not there()]
     return JsonResponse(
         {"status": "unavailable" if missing else "ok", "missing": missing}, status=503 if missing else 200
     )
@@ -36,18 +37,6 @@ def _database() -> bool:
     except DatabaseError:
         return False
     return True
-
-
-def _redis() -> bool:
-    if not settings.REDIS_URL:
-        return False
-    client = redis.Redis.from_url(settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1)
-    try:
-        return bool(client.ping())
-    except redis.RedisError:
-        return False
-    finally:
-        client.close()
 
 
 def _worker() -> bool:

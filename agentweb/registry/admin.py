@@ -10,7 +10,7 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_post_parameters
 
-from agentweb.registry import catalog, policies, services
+from agentweb.registry import faults, policies, services
 from agentweb.registry.forms import ChatModelForm
 from agentweb.registry.models import Agent, ChatModel, Policy, PolicyRule, Tool
 
@@ -66,8 +66,9 @@ class ToolAdmin(admin.ModelAdmin):
         return False
 
     @admin.display(description=_("in code"), boolean=True)
-    def in_code(self, tool: Tool) -> bool:
-        return tool.name in catalog.tools()
+    def in_code(self, tool: Tool) -> bool | None:
+        code = faults.tools_in_code()
+        return None if code is None else tool.name in code
 
     def formfield_for_dbfield(self, db_field: models.Field, request: HttpRequest, **kwargs: Any) -> Any:
         """Each field carries what it was when the page was made: a row that nobody touched is not written, so a page

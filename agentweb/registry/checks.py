@@ -10,6 +10,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Info, Warning
 from django.core.exceptions import ValidationError
 from django.db import DatabaseError, connection
+from django.utils.translation import gettext as _
 
 from agentweb.engine.seams import Point
 from agentweb.registry import endpoint, seams, secrets, validators
@@ -18,7 +19,7 @@ from agentweb.toolbox import catalog
 TAG = "agentweb"
 
 
-def check_endpoint(**_: Any) -> list[CheckMessage]:
+def check_endpoint(**options: Any) -> list[CheckMessage]:
     """The OPENAI_* variables: complete, and of a form that can be sent and recorded."""
     found: list[CheckMessage] = []
     for variable, validate in (("OPENAI_BASE_URL", validators.http_address), ("OPENAI_API_KEY", validators.api_key)):
@@ -27,14 +28,15 @@ def check_endpoint(**_: Any) -> list[CheckMessage]:
             if value:
                 validate(value)
         except ValidationError as error:
-            found.append(Error(f"{variable} cannot be used. {' '.join(error.messages)}", id="registry.E001"))
+            text = _("%(variable)s cannot be used. %(why)s") % {"variable": variable, "why": " ".join(error.messages)}
+            found.append(Error(text, id="registry.E001"))
     if sentence := endpoint.lone_setting():
-        hint = "Set OPENAI_MODEL and OPENAI_BASE_URL or OPENAI_API_KEY together; agents use the scripted model else."
+        hint = _("Set OPENAI_MODEL and OPENAI_BASE_URL or OPENAI_API_KEY together; agents use the scripted model else.")
         found.append(Info(sentence, hint=hint, id="registry.I001"))
     return found
 
 
-def check_toolbox(**_: Any) -> list[CheckMessage]:
+def check_toolbox(**options: Any) -> list[CheckMessage]:
     """Each module of TOOLBOX_MODULES can be imported and holds tools whose names are free."""
     found: list[CheckMessage] = []
     good = list(catalog.BUILT_IN)
@@ -42,38 +44,40 @@ def check_toolbox(**_: Any) -> list[CheckMessage]:
         try:
             catalog.load((*good, module))
         except Exception as error:  # whatever the module does when it is imported
-            text = f"TOOLBOX_MODULES: {module} cannot be used ({type(error).__name__}: {error})."
-            hint = "Name modules by their dotted path, on PYTHONPATH, each with at least one tool, or leave it out."
+            why = f"{type(error).__name__}: {error}"
+            text = _("TOOLBOX_MODULES: %(module)s cannot be used (%(why)s).") % {"module": module, "why": why}
+            hint = _("Name modules by their dotted path, on PYTHONPATH, each with at least one tool, or leave it out.")
             found.append(Error(text, hint=hint, id="registry.E002"))
         else:
             good.append(module)
     return found
 
 
-def check_seams(**_: Any) -> list[CheckMessage]:
+def check_seams(**options: Any) -> list[CheckMessage]:
     """Each entry of AGENTWEB_SEAMS leads to something that the loop can ask; recovery is left out on purpose only."""
     found: list[CheckMessage] = []
     for path in settings.AGENTWEB_SEAMS:
         try:
             seams.load((path,))
         except Exception as error:  # whatever the module does when it is imported, or the class when it is called
-            hint = "Name a class or an object by its dotted path, on PYTHONPATH, or leave it out."
+            hint = _("Name a class or an object by its dotted path, on PYTHONPATH, or leave it out.")
             found.append(Error(f"AGENTWEB_SEAMS: {error}", hint=hint, id="registry.E003"))
     if not found and not seams.load(settings.AGENTWEB_SEAMS).at(Point.RECOVER):
-        text = "A run whose worker is lost waits until a person lets it go on: AGENTWEB_SEAMS names no recovery."
-        found.append(Info(text, hint="Add agentweb.engine.recovering.Recovery to change that.", id="registry.I002"))
+        text = _("A run whose worker is lost waits until a person lets it go on: AGENTWEB_SEAMS names no recovery.")
+        hint = _("Add agentweb.engine.recovering.Recovery to change that.")
+        found.append(Info(text, hint=hint, id="registry.I002"))
     return found
 
 
-def check_keys(**_: Any) -> list[CheckMessage]:
+def check_keys(**options: Any) -> list[CheckMessage]:
     """Every stored key can be read. Nothing is said as long as there is no database to look into."""
     found: list[CheckMessage] = []
     for name, stored in _stored_keys():
         try:
             secrets.decrypt(stored)
         except secrets.SecretUnreadable:
-            text = f"The key of the model {name} cannot be read with this SECRET_KEY."
-            hint = "Add the secret key of before to SECRET_KEY_FALLBACKS, or enter the key again in the admin."
+            text = _("The key of the model %(name)s cannot be read with this SECRET_KEY.") % {"name": name}
+            hint = _("Add the secret key of before to SECRET_KEY_FALLBACKS, or enter the key again in the admin.")
             found.append(Warning(text, hint=hint, id="registry.W001"))
     return found
 

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agentweb.engine.codec import KINDS
 from agentweb.engine.enums import Reason, ResultKind
+from agentweb.runs import standing
 from agentweb.runs.looks import log_look
 from agentweb.runs.models import AccessLog, Approval, Call, Conversation, Event, Message, Run
 from agentweb.runs.selectors import rights
@@ -80,6 +81,25 @@ class ByKind(_ByCode):
     title, parameter_name, codes = _("kind"), "kind", tuple(KINDS)
 
 
+class ByTrouble(admin.SimpleListFilter):
+    """Live runs that do not get on, as the start page counts them."""
+
+    title, parameter_name = _("trouble"), "trouble"
+    kinds = {
+        "late": (_("queued for long"), standing.late),
+        "lost": (_("worker lost"), standing.lost),
+        "often": (_("begun several times"), standing.often),
+        "held": (_("held for a person"), standing.held),
+    }
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [(name, words) for name, (words, _which) in self.kinds.items()]
+
+    def queryset(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
+        _words, which = self.kinds.get(self.value() or "", ("", None))
+        return queryset.filter(which()) if which else queryset
+
+
 @admin.register(Conversation)
 class ConversationAdmin(Record):
     conversation_path = ""
@@ -93,7 +113,7 @@ class ConversationAdmin(Record):
 @admin.register(Run)
 class RunAdmin(Record):
     list_display = ["public_id", "agent", "requested_by", "status", "outcome", "reason", "turns", "cost", "created_at"]
-    list_filter = ["status", "outcome", ByReason, "agent"]
+    list_filter = ["status", "outcome", ByReason, ByTrouble, "agent", "conversation__team"]
     list_select_related = ["agent", "requested_by"]
     search_fields = ["public_id", "conversation__public_id", "requested_by__username"]
     date_hierarchy = "created_at"
@@ -129,7 +149,7 @@ class CallAdmin(Record):
 class ApprovalAdmin(Record):
     conversation_path = "run__conversation"
     list_display = ["public_id", "tool", "risk", "status", "decided_by", "decided_at", "run", "created_at"]
-    list_filter = ["status", "risk"]
+    list_filter = ["status", "risk", "run__agent", "run__conversation__team"]
     list_select_related = ["call", "run", "decided_by"]
     search_fields = ["public_id", "call__name", "run__public_id", "decided_by__username"]
     date_hierarchy = "created_at"

@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.admin import UserAdmin
 from django.db.models import Count, QuerySet
 from django.forms.models import InlineForeignKeyField
@@ -51,6 +52,33 @@ class PeopleInline(admin.TabularInline):
     fields = ["user", "role"]
 
 
+@admin.register(LogEntry)
+class ChangeAdmin(admin.ModelAdmin):
+    """Who changed what in the admin. Written by the admin itself, and by nobody else."""
+
+    list_display = ["action_time", "user", "action_flag", "content_type", "object_repr", "changed"]
+    list_display_links = None
+    list_filter = ["action_flag", "content_type"]
+    list_select_related = ["user", "content_type"]
+    search_fields = ["object_repr", "user__username", "object_id"]
+    date_hierarchy = "action_time"
+    show_full_result_count = False
+    actions = None
+
+    @admin.display(description=LogEntry._meta.get_field("change_message").verbose_name)
+    def changed(self, entry: LogEntry) -> str:
+        return entry.get_change_message()
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: LogEntry | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: LogEntry | None = None) -> bool:
+        return False
+
+
 @admin.register(User)
 class PersonAdmin(UserAdmin):
     list_display = ["username", "email", "first_name", "last_name", "is_active", "is_staff", "last_login"]
@@ -65,7 +93,8 @@ class PersonAdmin(UserAdmin):
 @admin.register(Team)
 class TeamAdmin(admin.ModelAdmin):
     list_display = ["name", "people", "created_at"]
-    search_fields = ["name"]
+    list_filter = ["created_at"]
+    search_fields = ["name", "memberships__user__username"]
     fields = ["name"]
     inlines = [PeopleInline]
 

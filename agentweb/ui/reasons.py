@@ -3,7 +3,7 @@
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from agentweb.engine.enums import Outcome, Reason
+from agentweb.engine.enums import ErrorKind, Outcome, Reason
 
 OUTCOMES = {
     Outcome.ANSWERED: pgettext_lazy("outcome of a run", "Answered"),
@@ -24,6 +24,20 @@ SENTENCES = {
     Reason.ATTEMPTS: _("The run was lost several times in a row, so it was given up."),
 }
 
+# What the recorded words of an error say in detail, and in English.
+FAULTS = {
+    ErrorKind.PROVIDER_ERROR: _("The model server reported an error."),
+    ErrorKind.RATE_LIMIT: _("The model server is limiting requests. Wait a little and try again."),
+    ErrorKind.CONTEXT_LENGTH: _("The conversation is longer than this model accepts. Start a new one."),
+    ErrorKind.STREAM_INTERRUPTED: _("The connection to the model server broke off in the answer. Try again."),
+    ErrorKind.TIMEOUT: _("The model server took too long. Try again."),
+    ErrorKind.BAD_RESPONSE: _("The model server sent something that is no answer. An admin should check its address."),
+    ErrorKind.EMPTY_RESPONSE: _("The model server ended the answer without saying anything. Try again."),
+    ErrorKind.CONNECTION: _("The model server cannot be reached. An admin should check that it is up."),
+    ErrorKind.AUTH: _("The model may not be used with the key that it has. An admin should check it."),
+    ErrorKind.INTERNAL: "",
+}
+
 OUTCOME_ICONS = {
     Outcome.ANSWERED: "circle-check",
     Outcome.LIMIT_REACHED: "circle-pause",
@@ -40,3 +54,8 @@ def sentence(reason: str) -> str:
 
 def outcome_word(outcome: str) -> str:
     return str(OUTCOMES[Outcome(outcome)]) if outcome in set(Outcome) else ""
+
+
+def fault(kind: str) -> str:
+    """What went wrong with a model, in the viewer's language; empty where the reason has said it all."""
+    return str(FAULTS[ErrorKind(kind)]) if kind in set(ErrorKind) else ""

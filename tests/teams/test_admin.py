@@ -1,6 +1,7 @@
 """People, teams and tokens in the admin."""
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -153,6 +154,21 @@ def test_a_token_cannot_be_changed(site, cast):
     assert site.post(page("apitoken_change", row.pk), {"name": "x", "user": cast.admin.pk}).status_code == 403
     row.refresh_from_db()
     assert (row.name, row.user) == ("laptop", cast.owner)
+
+
+# --- who changed what ---------------------------------------------------------------------------------------------
+
+
+def test_changes_are_listed_with_who_made_them_and_stay_as_they_are(site, cast):
+    site.post(page("team_change", cast.team.pk), team_form(**{"name": "Renamed", "memberships-TOTAL_FORMS": 0}))
+    entry, changes = LogEntry.objects.get(), reverse("admin:admin_logentry_changelist")
+    listed = site.get(changes, {"q": "Renamed"})
+    assert [row.pk for row in listed.context["cl"].result_list] == [entry.pk]
+    assert "Changed Name." in listed.content.decode() and inline_code(listed.content.decode()) == []
+    assert site.get(changes, {"q": "nothing like this"}).context["cl"].result_count == 0
+    site.post(changes, {"action": "delete_selected", "_selected_action": [entry.pk], "post": "yes"})
+    assert site.post(reverse("admin:admin_logentry_change", args=[entry.pk]), {}).status_code == 403
+    assert LogEntry.objects.get().change_message == entry.change_message
 
 
 # --- every page -----------------------------------------------------------------------------------------------------

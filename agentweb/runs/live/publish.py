@@ -42,6 +42,12 @@ class Publisher:
     def publish(self, channel: str, text: str) -> None:
         self._attempt(lambda: self._redis.publish(channel, text))
 
+    def answers(self) -> bool:
+        try:
+            return bool(self._redis.ping())
+        except redis.RedisError:
+            return False
+
     def _eval(self, script: str, names: list[str], arguments: Sequence[Any]) -> None:
         try:
             self._redis.evalsha(scripts.sha(script), len(names), *names, *arguments)
@@ -109,6 +115,11 @@ def publish_touch(*, run: str, conversation: str, cards: Sequence[Card]) -> None
     if settings.REDIS_URL:
         frame = {"run": run, "cards": [list(card) for card in cards]}
         _publisher(settings.REDIS_URL).run_script(scripts.TOUCH, run, conversation, frame)
+
+
+def answers() -> bool:
+    """Whether Redis is known and answers; within a few seconds."""
+    return bool(settings.REDIS_URL) and _publisher(settings.REDIS_URL).answers()
 
 
 def control(run: str) -> None:
