@@ -35,6 +35,17 @@ class StopIn(Body):
     after: Literal["reasoning", "acting"]
 
 
+class ResultIn(Body):
+    call: Text
+    content: Text
+    is_error: Annotated[bool, Field(strict=True)] = False
+
+
+class ResultsIn(Body):
+    results: list[ResultIn] = []
+    text: Text = ""
+
+
 class ResolutionIn(Body):
     outcome: Literal["done", "not_done", "tell_model"]
     content: Text = ""

@@ -117,6 +117,10 @@ def _outcome_settled(fact: events.OutcomeSettled, tool: str) -> Telling:
     return Telling(words % {"tool": tool, "by": fact.by}, "user" if fact.answer else "wrench", "", fact.comment)
 
 
+def _result_received(fact: events.ResultReceived, tool: str) -> Telling:
+    return Telling(_("The result of %(tool)s came from %(by)s") % {"tool": tool, "by": fact.by}, "user")
+
+
 def _seam_failed(fact: events.SeamFailed, _tool: str) -> Telling:
     words = _("The extension %(seam)s failed at %(point)s")
     detail = f"{fact.error}\n{fact.effect}"
@@ -162,6 +166,7 @@ _TELLERS: dict[type[events.Event], Callable[[Any, str], Telling]] = {
     events.ToolSuspended: _tool_suspended,
     events.OutcomeUnknown: _outcome_unknown,
     events.OutcomeSettled: _outcome_settled,
+    events.ResultReceived: _result_received,
     events.SeamFailed: _seam_failed,
     events.ApprovalRequested: _approval_requested,
     events.ApprovalDecided: _approval_decided,

@@ -25,6 +25,7 @@ urlpatterns = [
     path("cards/run/<uuid:public_id>", cards.card_run, name="card_run"),
     path("calls/<uuid:public_id>/result", cards.call_result, name="call_result"),
     path("calls/<uuid:public_id>/resolution", calls.call_resolve, name="call_resolve"),
+    path("calls/<uuid:public_id>/supply", calls.call_supply, name="call_supply"),
     path("runs/<uuid:public_id>/resume", cards.run_resume, name="run_resume"),
     path("runs/<uuid:public_id>/cancel", cards.run_cancel, name="run_cancel"),
     path("runs/<uuid:public_id>/stop", cards.run_stop, name="run_stop"),

@@ -20,6 +20,7 @@ from agentweb.engine.events import (
     MessageInterrupted,
     ModelFault,
     OutcomeSettled,
+    ResultReceived,
     RunFinished,
     ToolFinished,
     TurnFinished,
@@ -99,11 +100,15 @@ def decided(entry: CallEntry) -> tuple[ApprovalDecided, ...]:
 
 
 def answered(entry: CallEntry) -> tuple[Event, ...]:
-    """The events by which the run takes up what a person said became of a call: with it the call is closed, or it is
-    open again."""
+    """The events by which the run takes up what came from outside: the call is closed with it, or open again."""
     answer, call = entry.answer, entry.call
     if answer is None:
         return ()
+    if answer.outcome is None:
+        kind = ResultKind.ERROR if answer.is_error else ResultKind.OK
+        result = ToolResult(call.id, answer.content or sentences.NO_OUTPUT, kind, answer.full)
+        received = ResultReceived(call.id, call.name, answer.by, answer.id)
+        return received, ToolFinished(call.id, call.name, result)
     settled = OutcomeSettled(call.id, call.name, answer.outcome, answer.by, answer.comment, answer.id)
     match answer.outcome:
         case Resolution.NOT_DONE:

@@ -181,6 +181,16 @@ class OutcomeSettled:
 
 
 @dataclass(frozen=True, slots=True)
+class ResultReceived:
+    """The result that a suspended call waited for came from outside; ``answer`` is its id there."""
+
+    call: str
+    name: str
+    by: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
 class SeamFailed:
     """An extension raised an error at one of its points; ``effect`` says what was done about it."""
 
@@ -283,6 +293,7 @@ Event = (
     | ToolSuspended
     | OutcomeUnknown
     | OutcomeSettled
+    | ResultReceived
     | SeamFailed
     | ApprovalRequested
     | ApprovalDecided

@@ -253,14 +253,15 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a person said became of a call whose outcome is unknown, read from the rows. ``content`` is for the model,
-    ``full`` the whole text where that is cut."""
+    """What came from outside about a call that waits for it, read from the rows: what became of it (``outcome``), or
+    with None the result itself. ``content`` is for the model, ``full`` the whole text where that is cut."""
 
     id: str
     by: str
-    outcome: Resolution
+    outcome: Resolution | None = None
     content: str = ""
     full: str = ""
+    is_error: bool = False
     comment: str = ""
 
 

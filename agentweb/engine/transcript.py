@@ -14,6 +14,7 @@ from agentweb.engine.events import (
     ModelRequested,
     OutcomeSettled,
     OutcomeUnknown,
+    ResultReceived,
     RunStarted,
     SteeringTaken,
     ToolFinished,
@@ -26,7 +27,14 @@ from agentweb.engine.messages import AssistantMessage, Json, Message, ToolCall, 
 from agentweb.engine.ports import Answer, Decision
 
 CallEvent = (
-    ToolStarted | ToolFinished | ToolSuspended | OutcomeUnknown | OutcomeSettled | ApprovalRequested | ApprovalDecided
+    ToolStarted
+    | ToolFinished
+    | ToolSuspended
+    | OutcomeUnknown
+    | OutcomeSettled
+    | ResultReceived
+    | ApprovalRequested
+    | ApprovalDecided
 )
 
 
@@ -37,8 +45,8 @@ class CallEntry:
     ``arguments`` are those that run (None: those of the model); ``shown`` those of the latest approval, whose id and
     digest are ``approval`` and ``approval_digest``. ``decision`` is what a person said last about this call, ``taken``
     tells whether the run has recorded that (ApprovalDecided); a decision that was taken before the call was suspended
-    or its worker was lost says nothing about what to do now. ``expired``: nobody decided in time. ``answer`` is what
-    a person said became of the call, until the run has recorded that.
+    or its worker was lost says nothing about what to do now. ``expired``: nobody decided in time. ``answer`` came from
+    outside about a call that waits for it, and is there until the run has recorded it.
     """
 
     call: ToolCall
@@ -119,6 +127,7 @@ class Transcript:
                 | ToolSuspended()
                 | OutcomeUnknown()
                 | OutcomeSettled()
+                | ResultReceived()
                 | ApprovalRequested()
                 | ApprovalDecided()
             ):
@@ -185,6 +194,8 @@ def _moved(entry: CallEntry, event: CallEvent) -> CallEntry:
         case OutcomeSettled():
             status = CallStatus.OPEN if event.outcome is Resolution.NOT_DONE else entry.status
             return replace(entry, status=status, answer=None)
+        case ResultReceived():
+            return replace(entry, answer=None)
         case ApprovalRequested():
             return replace(
                 entry,

@@ -25,6 +25,7 @@ def changed_cards(run: str, batch: Iterable[events.Event]) -> list[Card]:
                 | events.ToolSuspended(call=call)
                 | events.OutcomeUnknown(call=call)
                 | events.OutcomeSettled(call=call)
+                | events.ResultReceived(call=call)
                 | events.ApprovalRequested(call=call)
                 | events.ApprovalDecided(call=call)
             ):

@@ -300,7 +300,9 @@ class Approval(models.Model):
 
 
 class CallAnswer(models.Model):
-    """What a person said became of a call whose outcome is unknown. ``taken_at``: the run has acted on it."""
+    """What came from outside about a call that waits for it: what became of it, or (``outcome`` empty) its result.
+
+    ``taken_at``: the run has acted on it."""
 
     class Outcome(models.TextChoices):
         DONE = enums.Resolution.DONE.value, _("It was done")
@@ -310,8 +312,9 @@ class CallAnswer(models.Model):
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     run = models.ForeignKey(Run, models.CASCADE, related_name="answers")
     call = models.ForeignKey(Call, models.CASCADE, related_name="answers")
-    outcome = models.CharField(max_length=10, choices=Outcome)
+    outcome = models.CharField(max_length=10, choices=Outcome, blank=True)
     content = models.TextField(blank=True)
+    is_error = models.BooleanField(default=False)
     comment = models.TextField(blank=True)
     given_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="call_answers")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -322,6 +325,13 @@ class CallAnswer(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["call"], condition=Q(taken_at=None), name="one_answer_at_a_time_per_call")
         ]
+
+    @property
+    def word(self) -> str:
+        """What was said, for people."""
+        if self.outcome:
+            return self.get_outcome_display()
+        return str(_("Failure reported") if self.is_error else _("Result given"))
 
 
 class Event(models.Model):

@@ -172,10 +172,17 @@ class Projection:
     def _(self, event: events.OutcomeUnknown) -> None:
         self._call(event.call, status=CallStatus.UNKNOWN.value)
 
+    def _take_answer(self, answer: str) -> None:
+        CallAnswer.objects.filter(public_id=answer, run=self.run).update(taken_at=self.now)
+
+    @_apply.register
+    def _(self, event: events.ResultReceived) -> None:
+        self._take_answer(event.answer)
+
     @_apply.register
     def _(self, event: events.OutcomeSettled) -> None:
         if event.answer:
-            CallAnswer.objects.filter(public_id=event.answer, run=self.run).update(taken_at=self.now)
+            self._take_answer(event.answer)
         if event.outcome is Resolution.NOT_DONE:
             self._call(event.call, status=CallStatus.OPEN.value)
 

@@ -153,9 +153,10 @@ def _answer(row: CallAnswer) -> Answer:
     return Answer(
         id=str(row.public_id),
         by=row.given_by.display_name,
-        outcome=Resolution(row.outcome),
+        outcome=Resolution(row.outcome) if row.outcome else None,
         content=content,
         full=row.content if content != row.content else "",
+        is_error=row.is_error,
         comment=row.comment,
     )
 

@@ -107,10 +107,12 @@ class ApprovalPart:
 
 @dataclass(frozen=True, slots=True)
 class AnswerPart:
-    """What people say about the call itself: ``given`` is the latest answer; ``wanted``: one is waited for."""
+    """What people say about the call itself. ``given`` is the latest answer; ``wanted`` says what is waited for:
+    unknown (what became of the call), suspended (its result) or empty; ``prompt`` is what the tool asked for."""
 
     given: CallAnswer | None
-    wanted: bool
+    wanted: str
+    prompt: str
     may_answer: bool
 
 
@@ -164,12 +166,12 @@ def call_card(call: Call, label: str = "") -> CallCard:
 
 def _answer_part(call: Call) -> AnswerPart | None:
     """None where nobody is asked and nobody has said anything, and where there is nobody to ask."""
-    given = getattr(call, "answer", None)
+    given, prompt = getattr(call, "answer", None), "" if call.invalid else call.detail
     pending = given is not None and given.taken_at is None
-    wanted = call.status == CallStatus.UNKNOWN and not pending and hasattr(call, "may_decide")
-    if not wanted and given is None:
-        return None
-    return AnswerPart(given=given if not wanted else None, wanted=wanted, may_answer=wanted and call.may_decide)
+    asks = call.status in (CallStatus.UNKNOWN, CallStatus.SUSPENDED) and not pending and hasattr(call, "may_decide")
+    if asks:
+        return AnswerPart(given=None, wanted=str(call.status), prompt=prompt, may_answer=call.may_decide)
+    return AnswerPart(given=given, wanted="", prompt=prompt, may_answer=False) if given is not None else None
 
 
 def _result(call: Call) -> Excerpt | None:

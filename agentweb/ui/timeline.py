@@ -47,6 +47,12 @@ class RunPart:
     may_resume: bool
     stops = STOPS
 
+    @property
+    def queue_waits(self) -> bool:
+        """What people wrote cannot be read now, since the run waits for somebody."""
+        queued = any(each.status == QueuedMessage.Status.QUEUED for each in self.queue)
+        return queued and self.run.status == Run.Status.WAITING
+
 
 def run_parts(views: Iterable[RunView], *, may: Rights, latest: Run | None) -> list[RunPart]:
     """The runs with their cards; one query for the labels of all tools."""

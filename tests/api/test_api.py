@@ -5,7 +5,7 @@ import pytest
 from agentweb.runs import services
 from agentweb.runs.models import Run
 from tests.api.calling import Api, answered
-from tests.runs.lost_call import unknown_call
+from tests.runs.lost_call import suspended_calls, unknown_call
 from tests.runs.waiting_call import waiting_approvals
 
 pytestmark = pytest.mark.django_db
@@ -116,6 +116,18 @@ def test_a_call_whose_outcome_is_unknown_is_settled_once(cast, api):
     for body in ({}, {"outcome": "perhaps"}, {"outcome": "not_done", "content": "x"}, {"outcome": "done", "by": "me"}):
         api.post(path, body, 422)
     api.post(f"/runs/{cast.run().public_id}/calls/{call.public_id}/resolution", {"outcome": "done"}, 404)
+
+
+def test_results_come_from_outside(cast, api):
+    first, second = suspended_calls(cast, cast.builder_run(), 2)
+    path = f"/runs/{first.run.public_id}/results"
+    one, other = ({"call": str(call.public_id), "content": "Rome"} for call in (first, second))
+    for body in ({}, {"results": []}, {"results": [one, one]}, {"results": [one], "text": "quick"}, {"results": [5]}):
+        api.post(path, body, 422)
+    assert api.post(path, {"results": [one]}, 202)["status"] == "queued"
+    assert api.post(path, {"results": [one]}, 409)["state"]["given_by"] == "owner"
+    assert api.post(path, {"results": [{**other, "is_error": True}], "text": "quick"}, 202)
+    assert [row["text"] for row in api.get(f"/runs/{first.run.public_id}/queue")["items"]] == ["quick"]
 
 
 def test_a_run_that_nobody_holds_back_cannot_be_let_go_on(cast, api):

@@ -28,6 +28,7 @@ from agentweb.engine.events import (
     ModelFault,
     OutcomeSettled,
     Queued,
+    ResultReceived,
     SteeringTaken,
     Step,
 )
@@ -340,7 +341,7 @@ class Shell:
             entry = transcript.calls[id]
             if entry.status is CallStatus.WAITING and decision.approval == entry.approval and not entry.taken:
                 transcript.calls[id] = replace(entry, decision=decision)
-        taken = {event.answer for event in self.events if isinstance(event, OutcomeSettled)}
+        taken = {event.answer for event in self.events if isinstance(event, OutcomeSettled | ResultReceived)}
         for id, answer in self.answers.items():
             if answer.id not in taken:
                 transcript.calls[id] = replace(transcript.calls[id], answer=answer)
@@ -384,6 +385,10 @@ class Shell:
     def settle(self, call: str, outcome: Resolution, content: str = "", comment: str = "") -> None:
         """Ann says what became of a call whose outcome is unknown."""
         self.answers[call] = Answer(self._new_id(), "Ann", outcome, content, comment=comment)
+
+    def supply(self, call: str, content: str, **fields: Any) -> None:
+        """Ann gives the result of a suspended call."""
+        self.answers[call] = Answer(self._new_id(), "Ann", None, content, **fields)
 
     def results(self) -> dict[str, str]:
         return {id: entry.result.content for id, entry in self.transcript.calls.items() if entry.result}

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 
 import pytest
 
-from agentweb.engine.enums import CallStatus, Invalid, Outcome, ResultKind, Risk
+from agentweb.engine.enums import CallStatus, Invalid, Outcome, ResultKind, Risk, StopAfter
 from agentweb.engine.events import MessageFinished, RunFinished, RunPaused, ToolFinished, ToolProgressed, ToolStarted
 from agentweb.engine.messages import Json, ToolCall, ToolResult
 from agentweb.engine.ports import Allow, Ask, Deny, Output, Progress, ToolError, ToolSuspension
@@ -138,6 +138,60 @@ async def test_progress_is_shown_and_not_recorded() -> None:
     shell = await Shell(Says("", (call("a"),)), Says("Done"), tools=(tool("write", body),)).go()
 
     assert [one for one in shell.live if isinstance(one, ToolProgressed)] == [ToolProgressed("a", "half way", 0.5)]
+
+
+@pytest.mark.parametrize(
+    ("content", "is_error", "kind", "text"),
+    [
+        ("Rome", False, ResultKind.OK, "Rome"),
+        ("no such city", True, ResultKind.ERROR, "no such city"),
+        ("", False, ResultKind.OK, "(no output)"),
+    ],
+)
+async def test_a_result_from_outside_closes_the_call_without_running_it(
+    content: str, is_error: bool, kind: ResultKind, text: str
+) -> None:
+    used = raising(ToolSuspension("Which city?"))
+    shell = await Shell(Says("", (call("a"),)), Says("Done"), tools=(used,)).go()
+
+    shell.supply("a", content, is_error=is_error)
+    await shell.resume()
+
+    result = shell.entry("a").result
+    assert result is not None
+    assert (result.kind, result.content) == (kind, text)
+    assert shell.kinds[4] == "ResultReceived ToolFinished TurnFinished TurnStarted ModelRequested"
+    assert len(used.runs) == 1
+
+
+async def test_of_two_suspended_calls_one_result_leaves_the_other_waiting() -> None:
+    used = raising(ToolSuspension("Which city?"))
+    shell = Shell(Says("", (call("a", "read"), call("b", "read"))), Says("Done"))
+    shell.tools.tools["read"] = FakeTool(tool("read", reads=True).spec, used.body)
+    await shell.go()
+
+    shell.supply("b", "Rome")
+    await shell.resume()
+
+    assert shell.kinds[-1] == "ResultReceived ToolFinished RunPaused"
+    shell.supply("a", "Paris")
+    await shell.resume()
+    assert shell.results() == {"a": "Paris", "b": "Rome"}
+    assert isinstance(shell.events[-1], RunFinished)
+
+
+@pytest.mark.parametrize("after", list(StopAfter))
+async def test_a_stop_counts_when_every_call_is_suspended(after: StopAfter) -> None:
+    used = raising(ToolSuspension("Which city?"))
+    shell = await Shell(Says("", (call("a"),)), tools=(used,)).go()
+
+    shell.controls.stop_after = after
+    await shell.resume()
+
+    assert shell.kinds[-1] == "ToolFinished TurnFinished RunFinished"
+    assert shell.results() == {
+        "a": "The run was stopped by the user while this call waited for an answer from outside."
+    }
 
 
 async def test_a_tool_that_waits_for_an_answer_from_outside_suspends_the_run() -> None:

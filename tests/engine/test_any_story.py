@@ -187,6 +187,8 @@ class Story:
         answers: dict[str, Any] = {"comment": "so", "response": "like that"}
         if entry.status is CallStatus.UNKNOWN:
             self.shell.settle(entry.call.id, self.draw(st.sampled_from(self.possible(entry))))
+        if entry.status is CallStatus.SUSPENDED:
+            self.shell.supply(entry.call.id, "like that", is_error=self.draw(st.booleans()))
         if entry.status is not CallStatus.WAITING:
             return
         kind = self.draw(st.sampled_from(list(DecisionKind)))

@@ -1,4 +1,4 @@
-"""A run whose worker was lost in the middle of a call, written through the journal as the workers would."""
+"""Runs that wait for something else than a decision, written through the journal as the workers would."""
 
 from uuid import uuid4
 
@@ -11,6 +11,20 @@ from agentweb.runs.selectors import call_for
 from tests.cast import Cast, make_worker
 
 ARGUMENTS = {"path": "a.txt", "content": "hello"}
+
+
+def suspended_calls(cast: Cast, run: Run, count: int = 1) -> list[Call]:
+    """The run waits for the results of its calls to come from outside."""
+    holder = journal.claim(str(run.public_id), make_worker(f"w{uuid4().hex[:6]}"))
+    assert holder is not None
+    message, calls = str(uuid4()), tuple(ToolCall(str(uuid4()), "ask_city", {}, "{}") for _ in range(count))
+    said = AssistantMessage(message, "I ask.", "", calls, enums.Finish.TOOL_CALLS)
+    journal.append(holder, (events.TurnStarted(1), events.ModelRequested(message, 1, 1, "scripted", "d")))
+    starts = tuple(events.ToolStarted(call.id, "ask_city", {}) for call in calls)
+    journal.append(holder, (events.MessageFinished(said, Usage()), *starts))
+    waits = tuple(events.ToolSuspended(call.id, "ask_city", "Which city?") for call in calls)
+    journal.append(holder, (*waits, events.RunPaused(tuple(call.id for call in calls), Usage())))
+    return [call_for(cast.owner, call.id) for call in calls]
 
 
 def unknown_call(cast: Cast, run: Run, name: str = "write_file") -> Call:

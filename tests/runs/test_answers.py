@@ -1,4 +1,4 @@
-"""What people say became of a call that was lost: once, by those who may decide, and the run acts on it."""
+"""What comes from outside about a call: once, from those who may decide, and the run acts on it."""
 
 import pytest
 
@@ -6,10 +6,11 @@ from agentweb.engine import events
 from agentweb.engine.enums import CallStatus, Resolution
 from agentweb.engine.usage import Usage
 from agentweb.runs import answers, journal, selectors, services, transcripts, upkeep
+from agentweb.runs.answers import Given
 from agentweb.runs.errors import Conflict, Forbidden, Invalid, NotFound
-from agentweb.runs.models import Call, CallAnswer, Run
+from agentweb.runs.models import Call, CallAnswer, QueuedMessage, Run
 from tests.cast import make_worker
-from tests.runs.lost_call import unknown_call
+from tests.runs.lost_call import suspended_calls, unknown_call
 from tests.runs.waiting_call import waiting_approvals
 
 
@@ -92,7 +93,7 @@ def test_the_second_answer_hears_who_was_first(cast, lost):
     resolve(cast, lost, "done")
     with pytest.raises(Conflict) as refused:
         resolve(cast, selectors.call_for(cast.admin, lost.public_id), "not_done", user=cast.admin)
-    assert "owner" in refused.value.text
+    assert "owner was faster: It was done." in refused.value.text
     assert refused.value.state == {"status": "unknown", "outcome": "done", "given_by": "owner"}
 
 
@@ -113,6 +114,110 @@ def test_only_those_who_may_decide_may_answer(cast, lost):
         resolve(cast, selectors.call_for(cast.reviewer, lost.public_id), user=cast.reviewer)
     with pytest.raises(NotFound):
         selectors.call_for(cast.member, lost.public_id)
+
+
+# --- results of suspended calls ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def asked(cast) -> list[Call]:
+    return suspended_calls(cast, cast.builder_run("team"), 2)
+
+
+def given(call, content="Rome", is_error=False) -> Given:
+    return Given(str(getattr(call, "public_id", call)), content, is_error)
+
+
+def supply(cast, run, *results, **fields):
+    run = selectors.run_for(fields.get("user", cast.owner), run.public_id)
+    return answers.supply(**{"user": cast.owner, "run": run, "results": results} | fields)
+
+
+def test_a_result_is_stored_and_the_run_is_told(cast, asked):
+    first, second = asked
+    supply(cast, first.run, given(second, "no such city", True))
+    calls = transcripts.load(Run.objects.get())[0].calls
+    told = calls[str(second.public_id)].answer
+    assert (told.outcome, told.content, told.is_error, told.by) == (None, "no such city", True, "owner")
+    assert calls[str(first.public_id)].answer is None
+    assert Run.objects.get().status == Run.Status.QUEUED
+
+
+def test_text_comes_with_the_last_results_and_is_read_before_the_agent_goes_on(cast, asked):
+    first, second = asked
+    supply(cast, first.run, given(first))
+    supply(cast, first.run, given(second), text="and be quick")
+    queued = QueuedMessage.objects.get()
+    assert (queued.text, queued.delivery, queued.status) == ("and be quick", "steering", "queued")
+
+
+@pytest.mark.parametrize(
+    ("results", "text", "path"),
+    [
+        ([], "", "results"),
+        ([], "yes", "text"),
+        ([0, 0], "", "results[0].call"),
+        (["11111111-2222-4333-8444-555555555555"], "", "results[0].call"),
+        ([0, "nonsense"], "", "results[1].call"),
+        ([0], "and be quick", "text"),
+        ([0, 1], "x" * 100_001, "text"),
+    ],
+)
+def test_a_request_that_makes_no_sense_is_refused_and_changes_nothing(cast, asked, results, text, path):
+    named = [given(asked[one] if isinstance(one, int) else one) for one in results]
+    with pytest.raises(Invalid) as refused:
+        supply(cast, asked[0].run, *named, text=text)
+    assert refused.value.errors[0][0] == path
+    assert not CallAnswer.objects.exists() and not QueuedMessage.objects.exists()
+    assert Run.objects.get().status == Run.Status.WAITING
+
+
+@pytest.mark.parametrize("content", ["", "  \n", 5, None, "x" * 100_001])
+def test_a_result_must_be_text_that_says_something(cast, asked, content):
+    with pytest.raises(Invalid) as refused:
+        supply(cast, asked[0].run, given(asked[0], content))
+    assert refused.value.errors[0][0] == "results[0].content"
+
+
+def test_a_result_for_a_call_that_waits_for_something_else_is_refused_with_the_truth(cast):
+    approval = waiting_approvals(cast, cast.builder_run())[0]
+    with pytest.raises(Conflict) as refused:
+        supply(cast, approval.run, given(approval.call))
+    assert refused.value.state == {"calls": {str(approval.call.public_id): "waiting"}}
+
+
+def test_the_second_result_hears_who_was_first(cast, asked):
+    supply(cast, asked[0].run, given(asked[0]))
+    with pytest.raises(Conflict) as refused:
+        supply(cast, asked[0].run, given(asked[0]), user=cast.member)
+    assert "owner was faster: Result given." in refused.value.text
+
+
+def test_a_call_of_another_run_is_unknown_here(cast, asked):
+    with pytest.raises(Invalid):
+        supply(cast, cast.run(), given(asked[0]))
+
+
+def test_a_run_that_is_cancelled_takes_no_results(cast, asked):
+    services.cancel_run(user=cast.owner, run=selectors.run_for(cast.owner, asked[0].run.public_id))
+    with pytest.raises(Conflict):
+        supply(cast, asked[0].run, given(asked[0]))
+
+
+def test_a_reviewer_gives_no_results(cast, asked):
+    with pytest.raises(Forbidden):
+        supply(cast, asked[0].run, given(asked[0]), user=cast.reviewer)
+
+
+def test_the_event_takes_the_result(cast, asked):
+    supply(cast, asked[0].run, given(asked[0]))
+    answer = CallAnswer.objects.get()
+    holder = journal.claim(str(asked[0].run.public_id), make_worker("next"))
+    journal.append(
+        holder, (events.ResultReceived(str(asked[0].public_id), "ask_city", "owner", str(answer.public_id)),)
+    )
+    answer.refresh_from_db()
+    assert answer.taken_at is not None
 
 
 # --- a run that is held since its worker was lost, where recovery is switched off --------------------------------

@@ -6,7 +6,7 @@ from django.http import HttpRequest, JsonResponse
 from ninja import Query, Router
 
 from agentweb.api import stream
-from agentweb.api.shapes import QueuedIn, ResolutionIn, StopIn, call_out, queued_out, run_out
+from agentweb.api.shapes import QueuedIn, ResolutionIn, ResultsIn, StopIn, call_out, queued_out, run_out
 from agentweb.runs import answers, selectors, services
 
 router = Router(tags=["runs"])
@@ -52,6 +52,17 @@ def resume(request: HttpRequest, run_id: str):
     """Let a run go on that is held since its worker was lost, where recovery is switched off."""
     found = selectors.run_for(request.user, run_id)
     services.resume_run(user=request.user, run=found)
+    found.refresh_from_db()
+    return JsonResponse(run_out(found), status=202)
+
+
+@router.post("/runs/{run_id}/results")
+def supply(request: HttpRequest, run_id: str, body: ResultsIn):
+    """Results from outside for suspended calls. Only with the last of what is waited for may text come too; the agent
+    reads it before it goes on."""
+    found = selectors.run_for(request.user, run_id)
+    given = [answers.Given(one.call, one.content, one.is_error) for one in body.results]
+    answers.supply(user=request.user, run=found, results=given, text=body.text)
     found.refresh_from_db()
     return JsonResponse(run_out(found), status=202)
 

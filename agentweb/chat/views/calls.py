@@ -1,6 +1,7 @@
-"""What people say about a call itself: what became of one whose outcome is unknown."""
+"""What people say about a call itself: its result, or what became of it."""
 
 import uuid
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -19,15 +20,34 @@ from agentweb.ui.answers import changes_lists, full_page, is_fragment, page
 @require_POST
 @page
 def call_resolve(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
-    """Done, not done, or not known. Whoever comes too late gets the card as it truly is."""
+    """Done, not done, or not known."""
     call = selectors.call_for(request.user, public_id)
     typed = {name: text_of(request, name) for name in ("content", "comment")}
+    outcome = request.POST.get("outcome", "")
+    return _answer(
+        request, call, typed, lambda: answers.resolve(user=request.user, call=call, outcome=outcome, **typed)
+    )
+
+
+@require_POST
+@page
+def call_supply(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+    """The result of a suspended call."""
+    call = selectors.call_for(request.user, public_id)
+    typed = {"content": text_of(request, "content"), "is_error": request.POST.get("is_error") == "yes"}
+    given = answers.Given(str(call.public_id), **typed)
+    return _answer(request, call, typed, lambda: answers.supply(user=request.user, run=call.run, results=[given]))
+
+
+def _answer(request: HttpRequest, call: Call, typed: dict[str, Any], say: Callable[[], object]) -> HttpResponse:
+    """Say it and show the card. Whoever comes too late gets it as it truly is; what was typed stays."""
     try:
-        answers.resolve(user=request.user, call=call, outcome=request.POST.get("outcome", ""), **typed)
+        say()
     except Conflict as error:
         return _card(request, call, conflict=error.text, status=409)
     except Invalid as error:
-        problems = {name if name in typed else "other": words for name, words in error.errors}
+        fields = {name.rpartition(".")[2]: words for name, words in error.errors}
+        problems = {name if name in typed else "other": words for name, words in fields.items()}
         return _card(request, call, problems=problems, typed=typed, status=422)
     if is_fragment(request):
         return changes_lists(_card(request, call, focus=True))

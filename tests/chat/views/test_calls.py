@@ -1,4 +1,4 @@
-"""Saying on the page what became of a call that was lost."""
+"""Saying on the page what became of a call that was lost, and what a call from outside gave."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from agentweb.runs import journal
 from agentweb.runs.models import CallAnswer, Run
 from tests.cast import make_worker
 from tests.chat.views.person import HTMX, browser, html_of, text_of
-from tests.runs.lost_call import unknown_call
+from tests.runs.lost_call import suspended_calls, unknown_call
 
 
 @pytest.fixture
@@ -62,12 +62,56 @@ def test_whoever_comes_second_sees_who_was_first(cast, client, lost):
     say(client, lost, "done")
     late = say(browser(cast.member), lost, "not_done")
     assert late.status_code == 409
-    assert "owner has said already what became of this call: It was done." in text_of(late)
+    assert "owner was faster: It was done." in text_of(late)
 
 
 def test_without_scripts_an_answer_leads_back(client, lost):
     answer = say(client, lost, "done", headers=None)
     assert answer.url == f"/c/{lost.run.conversation.public_id}/#call-{lost.public_id}"
+
+
+@pytest.fixture
+def asked(cast):
+    return suspended_calls(cast, cast.builder_run(visibility="team"))[0]
+
+
+def give(client, call, **data):
+    return client.post(f"/calls/{call.public_id}/supply", data, headers=HTMX)
+
+
+def test_a_suspended_call_says_what_it_waits_for_and_has_a_form(cast, client, asked):
+    card = client.get(f"/cards/call/{asked.public_id}")
+    assert "ask_city waits for a result from outside Which city?" in text_of(card)
+    assert "Give the result" in text_of(card)
+    seen = browser(cast.reviewer).get(f"/cards/call/{asked.public_id}")
+    assert "Which city?" in text_of(seen) and "<form" not in html_of(seen)
+
+
+def test_a_result_is_taken_and_shown(client, asked):
+    answer = give(client, asked, content="Rome")
+    assert "Result given · owner" in text_of(answer)
+    assert "<form" not in html_of(answer)
+    assert Run.objects.get().status == Run.Status.QUEUED
+
+
+def test_a_failure_can_be_reported(client, asked):
+    assert "Failure reported · owner" in text_of(give(client, asked, content="no city", is_error="yes"))
+    assert CallAnswer.objects.get().is_error
+
+
+def test_an_empty_result_is_not_taken(client, asked):
+    answer = give(client, asked, content=" ", is_error="yes")
+    assert answer.status_code == 422
+    assert "The result is empty." in text_of(answer)
+    assert "checked" in html_of(answer)
+
+
+def test_what_is_written_while_calls_wait_is_queued_and_explained(cast, client, asked):
+    conversation = asked.run.conversation.public_id
+    sent = client.post(f"/c/{conversation}/send", {"text": "and be quick"}, headers=HTMX)
+    words = "The agent reads this as soon as the calls above have their results."
+    assert words in text_of(sent) and "and be quick" in text_of(sent)
+    assert Run.objects.get().status == Run.Status.WAITING
 
 
 def test_a_held_run_shows_why_and_goes_on_at_a_click(cast, client):
