@@ -5,9 +5,9 @@ from pathlib import Path
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "agentweb.config.settings")
 
-from django.core.asgi import get_asgi_application
+import django
 
-django_application = get_asgi_application()
+django.setup(set_prefix=False)
 
 from channels.auth import AuthMiddlewareStack  # noqa: E402  (after Django is set up)
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
@@ -17,6 +17,7 @@ from servestatic import ServeStaticASGI  # noqa: E402
 
 from agentweb.chat.origins import OriginGate  # noqa: E402
 from agentweb.chat.routing import websocket_urlpatterns  # noqa: E402
+from agentweb.config.handler import Handler  # noqa: E402
 
 
 def static_folders() -> list[Path]:
@@ -28,7 +29,7 @@ def static_folders() -> list[Path]:
     return folders
 
 
-http_application = ServeStaticASGI(django_application)
+http_application = ServeStaticASGI(Handler())
 for folder in static_folders():
     http_application.add_files(str(folder), prefix=settings.STATIC_URL)
 
