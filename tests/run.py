@@ -1,8 +1,9 @@
-"""All checks and all tests, as `make test` runs them.
+"""All checks and all tests, as `make test` runs them: two at a time, since many of them wait for processes.
 
-Tests that touch the database run on SQLite and on PostgreSQL, and both counts are printed. Tests in a browser have
-runs of their own, since synchronous Playwright and asyncio tests cannot share a process. The last line is plain:
-`N passed, N failed`, where a check that fails counts as one.
+Tests that touch the database run on SQLite and on PostgreSQL, and both counts are printed. Of those that drive real
+processes, the ones in which the database matters most run on both. Tests in a browser have runs of their own, since
+synchronous Playwright and asyncio tests cannot share a process. The last line is plain: `N passed, N failed`, where a
+check that fails counts as one.
 """
 
 import argparse
@@ -11,8 +12,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -25,6 +26,7 @@ from tests import chromium, databases, real_model
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = (sys.executable, "-m")
+AT_ONCE = 2
 LINT = (
     ("style", (*PYTHON, "ruff", "check", "--quiet", ".")),
     ("format", (*PYTHON, "ruff", "format", "--check", "--quiet", ".")),
@@ -33,10 +35,9 @@ LINT = (
 )
 TYPES = (("types", (*PYTHON, "mypy")),)
 HARDEST_ON_DATABASES = ("tests/crash/test_stopped_worker.py", "tests/crash/test_random_kills.py")
-DECIDING_IN_THE_BROWSER = ("tests/e2e/test_approvals.py", "tests/e2e/test_example_tasks.py")
+DECIDING_IN_THE_BROWSER = ("tests/e2e/test_approvals.py",)
 ALONE = ("tests", "--ignore=tests/e2e", "--ignore=tests/crash")
 SPREAD = ("-n", str(cores - 1), "--dist", "loadfile") if (cores := os.cpu_count() or 1) > 2 else ()  # one core is left
-Run = tuple[str, list[str] | None, dict[str, str]]  # title, arguments of pytest (None: impossible), environment
 OURS = (
     "OPENAI_",
     "DJANGO_",
@@ -73,10 +74,13 @@ def main() -> int:
     options = _options()
     os.chdir(ROOT)
     checks = {"lint": LINT, "types": TYPES, "tests": ()}.get(options.only, (*LINT, *TYPES))
-    with tempfile.TemporaryDirectory(prefix="agentweb-checks-") as folder:
-        env = _surroundings(Path(folder))
-        broken = [name for name, command in checks if not _check(name, command, env)]
-        counts = _tests(Path(folder), env, options.pytest[1:]) if options.only in ("", "tests") else []
+    with tempfile.TemporaryDirectory(prefix="agentweb-checks-") as name, ThreadPoolExecutor(AT_ONCE) as pool:
+        folder = Path(name)
+        env = _surroundings(folder)
+        with _tests(pool, folder, env, options) as tests:
+            done = [pool.submit(_check, name, command, env) for name, command in checks]
+            broken = [name for (name, _), fine in zip(checks, done, strict=True) if not fine.result()]
+            counts = [test.result() for test in tests]
     return _summary(counts, broken)
 
 
@@ -90,6 +94,7 @@ def _options() -> argparse.Namespace:
 def _surroundings(folder: Path) -> dict[str, str]:
     """The environment without what a developer has set for a site of their own."""
     env = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
+    env.pop("PYTHONDONTWRITEBYTECODE", None)  # the tests start many processes, each of which would compile everything
     tools = f"{Path(sys.executable).parent}{os.pathsep}{env.get('PATH', os.defpath)}"
     return env | {"PATH": tools, "DATA_DIR": str(folder / "data"), "PYTHONPATH": str(ROOT)}
 
@@ -104,50 +109,47 @@ def _check(name: str, command: Sequence[str], env: dict[str, str]) -> bool:
     return ended.returncode == 0
 
 
-def _tests(folder: Path, env: dict[str, str], arguments: list[str]) -> list[Counts]:
-    """Two lanes side by side: tests in one process, and tests that drive real processes and mostly wait for them."""
+@contextmanager
+def _tests(
+    pool: ThreadPoolExecutor, folder: Path, env: dict[str, str], options: argparse.Namespace
+) -> Iterator[list[Future[Counts]]]:
+    """The runs of pytest, the longest first, on one PostgreSQL server; none where only checks are wanted."""
+    if options.only not in ("", "tests"):
+        yield []
+        return
     sqlite = {**env, databases.CHOICE: databases.SQLITE}
-    with _postgres(env) as postgres, ThreadPoolExecutor(max_workers=2) as lanes:
-        lane = partial(_lane, folder, arguments)
-        futures = [
-            lanes.submit(
-                lane,
-                ("SQLite and no database", [*ALONE, *SPREAD], sqlite),
-                ("PostgreSQL", [*ALONE, *SPREAD, "--only-database"], postgres),
-            ),
-            lanes.submit(
-                lane,
-                ("Real processes on SQLite", ["tests/crash"], sqlite),
-                ("Real processes on PostgreSQL", [*HARDEST_ON_DATABASES], postgres),
-                *_in_the_browser(sqlite, postgres),
-            ),
+    with _postgres(env) as postgres:
+        browser = pool.submit(_browser)
+        run = partial(_pytest, folder, options.pytest[1:])
+        yield [
+            pool.submit(_in_browser, browser, run, "Browser on SQLite", ["tests/e2e"], sqlite),
+            pool.submit(run, "SQLite and no database", [*ALONE, *SPREAD], sqlite),
+            pool.submit(run, "PostgreSQL", [*ALONE, *SPREAD, "--only-database"], postgres),
+            pool.submit(run, "Real processes on SQLite", ["tests/crash"], sqlite),
+            pool.submit(_in_browser, browser, run, "Browser on PostgreSQL", [*DECIDING_IN_THE_BROWSER], postgres),
+            pool.submit(run, "Real processes on PostgreSQL", [*HARDEST_ON_DATABASES], postgres),
         ]
-        return [count for future in futures for count in future.result()]
 
 
-def _in_the_browser(sqlite: dict[str, str], postgres: dict[str, str]) -> list[Run]:
-    """The runs that need Chromium, which is installed when it is missing; a run that fails where that is impossible."""
+def _browser() -> list[str] | None:
+    """Install what browser tests need; the arguments that choose those that can run, None if there is no browser."""
     try:
         chromium.find_or_install()
     except chromium.NoBrowser as reason:
         print(reason, flush=True)
-        return [("Browser", None, sqlite)]
-    chosen = []
-    if not real_model.install():
-        print("No real language model for this system: the tests that talk to one are left out.", flush=True)
-        chosen = ["-m", f"not {real_model.MARKER}"]
-    return [
-        ("Browser on SQLite", ["tests/e2e", *chosen], sqlite),
-        ("Browser on PostgreSQL", [*DECIDING_IN_THE_BROWSER, *chosen], postgres),
-    ]
+        return None
+    if real_model.install():
+        return []
+    print("No real language model for this system: the tests that talk to one are left out.", flush=True)
+    return ["-m", f"not {real_model.MARKER}"]
 
 
-def _lane(folder: Path, arguments: list[str], *runs: Run) -> list[Counts]:
-    """Runs of pytest, one after the other."""
-    return [
-        _pytest(title, which, env, folder, arguments) if which is not None else Counts(title, 0, 1, 0, 0.0)
-        for title, which, env in runs
-    ]
+def _in_browser(
+    browser: Future[list[str] | None], run: Callable[..., Counts], title: str, which: list[str], env: dict[str, str]
+) -> Counts:
+    """A run that fails where there is no browser."""
+    chosen = browser.result()
+    return Counts(title, 0, 1, 0, 0.0) if chosen is None else run(title, [*which, *chosen], env)
 
 
 @contextmanager
@@ -157,7 +159,7 @@ def _postgres(env: dict[str, str]) -> Iterator[dict[str, str]]:
         yield {**env, databases.CHOICE: databases.POSTGRES, databases.SERVER: address}
 
 
-def _pytest(title: str, which: list[str], env: dict[str, str], folder: Path, arguments: list[str]) -> Counts:
+def _pytest(folder: Path, arguments: list[str], title: str, which: list[str], env: dict[str, str]) -> Counts:
     name = title.lower().replace(" ", "-")
     report, output = folder / f"{name}.xml", folder / f"{name}.log"
     print(f"{title} …", flush=True)

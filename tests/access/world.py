@@ -1,5 +1,6 @@
 """One of everything in a conversation, and the addresses that lead to it."""
 
+import re
 from dataclasses import dataclass
 
 from agentweb.runs import services, workspaces
@@ -9,6 +10,7 @@ from tests.cast import Cast
 from tests.runs.waiting_call import waiting_approvals
 
 PATH = "notes.txt"
+VISIBILITIES = ("private", "team")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +50,9 @@ def make_world(cast: Cast, visibility: str) -> World:
         message=conversation.messages.order_by("pk").first(),
         queued=QueuedMessage.objects.get(run=run),
     )
+
+
+def address(route: str, world: World) -> str:
+    """Where a route leads to in this world."""
+    ids = world.ids()
+    return "/" + re.sub(r"<(\w+)>", lambda found: ids[found[1]], route)

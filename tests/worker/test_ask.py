@@ -48,14 +48,19 @@ def files(site: Stack) -> set[str]:
     return {path.name for path in (site.folder / "workspaces").rglob("*") if path.is_file()}
 
 
-def test_a_question_is_answered_with_thinking_calls_and_totals(site):
-    ended = site.manage("ask", "What is the date today?")
-    lines = ended.stdout.splitlines()
+@pytest.fixture(scope="module")
+def answered(site) -> subprocess.CompletedProcess[str]:
+    """A question of ann's that has been answered."""
+    return site.manage("ask", "What is the date today?", "--user", "ann")
+
+
+def test_a_question_is_answered_with_thinking_calls_and_totals(answered):
+    lines = answered.stdout.splitlines()
     assert "→ current_time " in lines
     assert any(line.startswith("← Date: ") for line in lines)
     assert "model calls: 2 · tool calls: 1" in lines[-2]
     assert lines[-1].startswith("conversation: ")
-    assert ended.stderr == ""
+    assert answered.stderr == ""
 
 
 def test_programs_get_the_stored_events_and_nothing_else(site):
@@ -75,19 +80,17 @@ def test_all_calls_run_where_all_are_approved(site):
     assert "notes.txt" in files(site)
 
 
-@pytest.mark.parametrize("approve", ["none", "ask"])
-def test_nothing_that_must_be_approved_runs_where_nobody_can_decide(site, approve):
-    ended = site.manage("ask", WRITE.replace("notes", approve), "--agent", "Builder", "--approve", approve, "--jsonl")
+def test_nothing_that_must_be_approved_runs_where_nobody_can_decide(site):
+    ended = site.manage("ask", WRITE.replace("notes", "nobody"), "--agent", "Builder", "--approve", "ask", "--jsonl")
     decided = next(event for event in events(ended) if event["kind"] == "ApprovalDecided")
     assert decided["data"]["status"] == "rejected"
     assert "ToolStarted" not in kinds(ended)
-    assert f"{approve}.txt" not in files(site)
+    assert "nobody.txt" not in files(site)
 
 
-def test_a_conversation_goes_on_with_its_own_agent(site):
-    first = site.manage("ask", "What is the weather in Beijing?", "--user", "ann")
-    conversation = first.stdout.split()[-1]
-    again = site.manage("ask", "What is the date today?", "--user", "ann", "--conversation", conversation)
+def test_a_conversation_goes_on_with_its_own_agent(site, answered):
+    conversation = answered.stdout.split()[-1]
+    again = site.manage("ask", "What is the weather in Beijing?", "--user", "ann", "--conversation", conversation)
     assert again.stdout.split()[-1] == conversation
     refused = site.try_to_manage("ask", "And now?", "--user", "ben", "--conversation", conversation)
     assert (refused.returncode, refused.stdout) == (2, "")
