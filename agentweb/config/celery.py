@@ -39,9 +39,9 @@ app.conf.update(
     broker_connection_retry_on_startup=True,
     broker_connection_max_retries=None,
     broker_transport_options={
+        "ack_emulation": False,  # a message is only a hint: the sweep finds what a lost one spoke of
         "socket_timeout": 5,
         "socket_connect_timeout": 2,
-        "visibility_timeout": 3600,
         "max_retries": 0,
     },
     result_backend_thread_safe=True,  # there is none, but else each new thread would look for it anew (20 ms)
