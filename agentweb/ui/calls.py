@@ -136,6 +136,13 @@ class CallCard:
     claim: str = ""
     problems: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def asks(self) -> str:
+        """Names the question that this person may answer on the card, for as long as it stays the same; else empty."""
+        if self.approval is not None and self.approval.open and self.approval.may_decide:
+            return f"{self.approval.row.public_id} {self.approval.row.digest}"
+        return self.answer.wanted if self.answer is not None and self.answer.may_answer else ""
+
 
 def labels(calls: Iterable[Call]) -> dict[str, str]:
     """The display label of each tool that the calls name; one query."""

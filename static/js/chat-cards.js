@@ -14,6 +14,13 @@ export class Cards {
       const details = event.target.closest("summary")?.parentElement;
       if (details) details.dataset.touched = "true";
     });
+    // A card that still asks the same stays as it is: someone may be writing the answer.
+    log.addEventListener("htmx:before:swap", (event) => {
+      const [task] = event.detail.tasks;
+      const asked = task?.target?.dataset?.asks;
+      const refreshed = event.detail.ctx.sourceElement === task?.target;
+      if (asked && refreshed && asked === task.fragment?.firstElementChild?.dataset.asks) event.preventDefault();
+    });
   }
 
   // The section must be on the page. Throws Hole when text is missing in front of what came.

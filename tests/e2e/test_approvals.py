@@ -95,6 +95,24 @@ def test_going_back_from_the_form_leaves_the_call_as_it_was(asked: Chat, told: P
     assert told.files(asked.conversation) == {"a.txt": "as asked\n"}
 
 
+REFRESH = """card => new Promise(done => {
+  card.addEventListener("htmx:finally:request", done, { once: true });
+  htmx.trigger(card, "refresh");
+}).then(() => undefined)"""
+
+
+def test_what_is_being_written_outlives_a_refresh_of_the_card(asked: Chat):
+    form = open_form(asked)
+    form.get_by_label("Content").fill("half a sent")
+    asked.calls.evaluate(REFRESH)
+    expect(form.get_by_label("Content")).to_have_value("half a sent")
+    form.get_by_role("link", name="Back").click()
+    asked.page.locator("summary", has_text="Reject…").click()
+    asked.page.get_by_label("Reason, which the agent reads").fill("not on a Fri")
+    asked.calls.evaluate(REFRESH)
+    expect(asked.page.get_by_label("Reason, which the agent reads")).to_have_value("not on a Fri")
+
+
 def test_a_rejection_needs_a_reason_which_the_model_hears(asked: Chat, told: Program):
     asked.page.locator("summary", has_text="Reject…").click()
     reason = asked.page.get_by_label("Reason, which the agent reads")
