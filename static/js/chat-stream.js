@@ -19,7 +19,8 @@ class ChatStream extends HTMLElement {
     this.runs = new Map(); // run → { cursor, status }, in the order of their beginning
     this.frames = [];
     this.held = new Map(); // run → frames that wait for its section
-    this.tries = 0;
+    this.tries = 0; // connections in a row that brought nothing
+    this.holes = 0; // frames in a row that did not fit
     this.ended = new AbortController();
     this.cards = new Cards(this.querySelector("#log"));
     this.end = new End(this.ended.signal);
@@ -79,9 +80,14 @@ class ChatStream extends HTMLElement {
     this.waiting = setTimeout(() => this.connect(), wait);
   }
 
+  // Longer with each try, so that a server in trouble has time.
+  later(tries) {
+    this.again(Math.min(LAST_WAIT, FIRST_WAIT * 2 ** tries) * (0.5 + Math.random() / 2));
+  }
+
   closed(code) {
     const words = LAST_WORDS[code];
-    if (!words) return this.again(Math.min(LAST_WAIT, FIRST_WAIT * 2 ** this.tries++) * (0.5 + Math.random() / 2));
+    if (!words) return this.later(this.tries++);
     this.over = true;
     this.socket = null;
     this.lost = false;
@@ -126,7 +132,7 @@ class ChatStream extends HTMLElement {
     this.scheduled = false;
     const whole = this.frames.splice(0).every((frame) => this.take(frame));
     this.settle();
-    if (!whole) this.again(FIRST_WAIT); // something is missing: ask for what follows the last frame
+    if (!whole) this.later(this.holes++); // something is missing: ask for what follows the last frame
   }
 
   settle() {
@@ -155,6 +161,7 @@ class ChatStream extends HTMLElement {
   show(frame) {
     try {
       this.cards.show(frame);
+      this.holes = 0;
     } catch (error) {
       if (!(error instanceof Hole)) throw error;
       const state = this.runs.get(frame.run);
@@ -180,7 +187,7 @@ class ChatStream extends HTMLElement {
       this.held.delete(run);
       const whole = frames.every((each) => this.show(each));
       this.settle();
-      if (!whole) this.again(FIRST_WAIT);
+      if (!whole) this.later(this.holes++);
     };
     setTimeout(look, SECTION_AFTER);
   }
