@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from ninja import Schema
 from pydantic import ConfigDict, Field
 
+from agentweb.runs import services
 from agentweb.runs.models import Approval, Call, Conversation, Event, QueuedMessage, Run
 from agentweb.runs.selectors import Item
 
@@ -33,6 +34,10 @@ class MessageIn(Body):
 
 class StopIn(Body):
     after: Literal["reasoning", "acting"]
+
+
+class ContinueIn(Body):
+    turns: Annotated[int, Field(strict=True, ge=1, le=services.MAX_TURNS)] | None = None
 
 
 class ResultIn(Body):

@@ -29,6 +29,7 @@ urlpatterns = [
     path("runs/<uuid:public_id>/resume", cards.run_resume, name="run_resume"),
     path("runs/<uuid:public_id>/cancel", cards.run_cancel, name="run_cancel"),
     path("runs/<uuid:public_id>/stop", cards.run_stop, name="run_stop"),
+    path("runs/<uuid:public_id>/continue", cards.run_continue, name="run_continue"),
     path("runs/<uuid:public_id>/retry", cards.run_retry, name="run_retry"),
     path("runs/<uuid:public_id>/queue/<uuid:queued_id>/edit", messages.queued_edit, name="queued_edit"),
     path("runs/<uuid:public_id>/queue/<uuid:queued_id>/remove", messages.queued_remove, name="queued_remove"),

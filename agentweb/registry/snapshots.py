@@ -27,15 +27,15 @@ class Built:
     model_name: str
 
 
-def build(agent: Agent) -> Built:
-    """The snapshot of the agent as it is set up now. Raises NoModel."""
+def build(agent: Agent, *, max_turns: int | None = None) -> Built:
+    """The snapshot of the agent as it is set up now, perhaps with another turn limit. Raises NoModel."""
     model = model_of(agent)
     specs = offered(agent)
     data = {
         "agent": {"id": str(agent.public_id), "name": agent.name},
         "system": prompts.system_prompt(agent, specs),
         "prompt_version": prompts.VERSION,
-        "max_turns": agent.max_turns,
+        "max_turns": max_turns or agent.max_turns,
         "sequential": agent.sequential,
         "model": model_data(model),
         "tools": [tool_data(spec) for spec in specs],

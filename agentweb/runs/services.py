@@ -6,6 +6,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from agentweb.engine.enums import StopAfter
 from agentweb.engine.events import RunStarted
@@ -30,6 +31,7 @@ from agentweb.teams.models import Role, Team, User
 
 MAX_TEXT = 100_000
 MAX_TITLE = 200
+MAX_TURNS = 200
 DELIVERIES = ("auto", "steer", "follow_up")
 
 
@@ -117,9 +119,9 @@ def _send(user: User, conversation: Conversation, text: str, delivery: str, key:
     return sent
 
 
-def _begin(user: User, conversation: Conversation, text: str) -> Sent:
+def _begin(user: User, conversation: Conversation, text: str, max_turns: int | None = None) -> Sent:
     message = Message.objects.create(conversation=conversation, role=Message.Role.USER, author=user, text=text)
-    run = _start_run(user, conversation, message)
+    run = _start_run(user, conversation, message, max_turns)
     Message.objects.filter(pk=message.pk).update(run=run)
     if not conversation.title:
         conversation.title = _title(" ".join(text.split())[:80])
@@ -127,7 +129,7 @@ def _begin(user: User, conversation: Conversation, text: str) -> Sent:
     return Sent(str(message.public_id), run, "now")
 
 
-def _start_run(user: User, conversation: Conversation, message: Message) -> Run:
+def _start_run(user: User, conversation: Conversation, message: Message, max_turns: int | None = None) -> Run:
     now = timezone.now()
     if not Conversation.objects.filter(pk=conversation.pk, deleted_at=None).update(active_at=now):
         raise NotFound(_("There is no such conversation, or it is not yours to see."))
@@ -135,16 +137,15 @@ def _start_run(user: User, conversation: Conversation, message: Message) -> Run:
     if not agent.enabled:
         raise Conflict(_("The agent %(agent)s is switched off. Ask an admin.") % {"agent": agent.name})
     try:
-        built = snapshots.build(agent)
+        built = snapshots.build(agent, max_turns=max_turns)
     except snapshots.NoModel as error:
         raise Conflict(_("No model is set up. Ask an admin.")) from error
     snapshot, _created = Snapshot.objects.get_or_create(digest=built.digest, defaults={"data": built.text})
     run = Run.objects.create(
         conversation=conversation, agent=agent, requested_by=user, snapshot=snapshot, queued_at=now, enqueued_at=now
     )
-    journal.start(
-        run, (RunStarted(str(message.public_id), agent.name, built.model_name, agent.max_turns, built.digest),)
-    )
+    limit = max_turns or agent.max_turns
+    journal.start(run, (RunStarted(str(message.public_id), agent.name, built.model_name, limit, built.digest),))
     outbox.enqueue(str(run.public_id))
     return run
 
@@ -261,13 +262,45 @@ def retry_run(*, user: User, run: Run) -> Run:
     if run.status != Run.Status.FINISHED or run.outcome == Run.Outcome.ANSWERED:
         raise Conflict(_("Only a run that ended without an answer can be tried again."), {"status": run.status})
     message = run.conversation.messages.filter(role=Message.Role.USER, turn=0).order_by("-pk").first()
-    if message is None or run.conversation.runs.filter(pk__gt=run.pk).exists():
+    if message is None or _moved_on(run):
         raise Conflict(_("The conversation has moved on since this run."), {"status": run.status})
     try:
         with transaction.atomic():
             return _start_run(user, run.conversation, message)
     except IntegrityError as error:
         raise Conflict(_("Another run of this conversation has just started."), {}) from error
+
+
+def continue_run(*, user: User, run: Run, turns: int | None = None) -> Run:
+    """Go on after a limit: a new run that knows all that was done, with so many turns (without: the agent's limit).
+
+    Raises Conflict when the run did not end at a limit or the conversation has moved on; Invalid for the turns."""
+    _needs(run.conversation.may.write)
+    if run.status != Run.Status.FINISHED or run.outcome != Run.Outcome.LIMIT_REACHED:
+        state = {"status": run.status, "outcome": run.outcome or None}
+        raise Conflict(_("Only a run that ended at a limit can be continued."), state)
+    if _moved_on(run):
+        raise Conflict(_("The conversation has moved on since this run."), {"status": run.status})
+    turns = run.agent.max_turns if turns is None else _turns(turns)
+    words = ngettext(
+        "Please go on. You have %(turns)d more turn.", "Please go on. You have %(turns)d more turns.", turns
+    )
+    try:
+        with transaction.atomic():
+            return _begin(user, run.conversation, words % {"turns": turns}, turns).run
+    except IntegrityError as error:
+        raise Conflict(_("Another run of this conversation has just started."), {}) from error
+
+
+def _moved_on(run: Run) -> bool:
+    return run.conversation.runs.filter(pk__gt=run.pk).exists()
+
+
+def _turns(turns: Any) -> int:
+    if type(turns) is not int or not 1 <= turns <= MAX_TURNS:
+        words = _("Enter a whole number of turns from 1 to %(limit)d.") % {"limit": MAX_TURNS}
+        raise Invalid(words, [("turns", words)])
+    return turns
 
 
 # --- shared checks --------------------------------------------------------------------------------------------------

@@ -32,7 +32,8 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class RunPart:
-    """One run. Everything that may be done with it is decided here, never in a template."""
+    """One run. Everything that may be done with it is decided here, never in a template. ``more_turns``: with so many
+    it can be continued; 0 when it cannot."""
 
     run: Run
     entries: list[Entry]
@@ -45,6 +46,7 @@ class RunPart:
     may_cancel: bool
     may_retry: bool
     may_resume: bool
+    more_turns: int
     stops = STOPS
 
     @property
@@ -63,7 +65,9 @@ def run_parts(views: Iterable[RunView], *, may: Rights, latest: Run | None) -> l
 
 def _run_part(view: RunView, names: dict[str, str], may: Rights, latest: Run | None) -> RunPart:
     run, calls = view.run, calls_of(view)
-    unanswered = not run.live and run.outcome != Run.Outcome.ANSWERED
+    unanswered = not run.live and run.outcome not in (Run.Outcome.ANSWERED, Run.Outcome.LIMIT_REACHED)
+    is_latest = latest is not None and latest.pk == run.pk
+    may_continue = may.write and is_latest and run.outcome == Run.Outcome.LIMIT_REACHED
     return RunPart(
         run=run,
         entries=[Entry(message, cards_of(message, names)) for message in view.entries],
@@ -74,8 +78,9 @@ def _run_part(view: RunView, names: dict[str, str], may: Rights, latest: Run | N
         stopping_after=STOPPING.get(run.stop_after, "") if run.live else "",
         may_write=may.write,
         may_cancel=may.cancel and run.live and not run.cancel_requested_at,
-        may_retry=may.write and unanswered and latest is not None and latest.pk == run.pk,
+        may_retry=may.write and unanswered and is_latest,
         may_resume=may.decide and run.held_at is not None,
+        more_turns=run.agent.max_turns if may_continue else 0,
     )
 
 

@@ -118,6 +118,17 @@ def test_a_call_whose_outcome_is_unknown_is_settled_once(cast, api):
     api.post(f"/runs/{cast.run().public_id}/calls/{call.public_id}/resolution", {"outcome": "done"}, 404)
 
 
+def test_a_run_goes_on_after_a_limit_only(cast, api):
+    run = cast.run()
+    path = f"/runs/{run.public_id}/continue"
+    assert api.post(path, {}, 409)["state"] == {"status": "queued", "outcome": None}
+    Run.objects.update(status="finished", outcome="limit_reached")
+    for body in ({"turns": 0}, {"turns": 201}, {"turns": "5"}, {"turns": True}, {"more": 5}):
+        api.post(path, body, 422)
+    new = api.post(path, {"turns": 5}, 202)["run"]
+    assert api.get(f"/runs/{new}")["conversation"] == str(run.conversation.public_id)
+
+
 def test_results_come_from_outside(cast, api):
     first, second = suspended_calls(cast, cast.builder_run(), 2)
     path = f"/runs/{first.run.public_id}/results"

@@ -1,5 +1,6 @@
 """What people do to conversations and runs, and what stays impossible."""
 
+import json
 import threading
 from uuid import uuid4
 
@@ -248,3 +249,48 @@ def test_a_released_run_can_be_claimed_by_another_worker_at_once(cast, worker):
     again = journal.claim(str(run.public_id), make_worker("other"))
     assert again is not None
     assert (again.epoch, again.recovered) == (2, False)
+
+
+# --- going on after a limit ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def limited(cast, worker) -> Run:
+    run = cast.run("Tell me a story")
+    end_with_words(run, worker, Outcome.LIMIT_REACHED, Reason.TURNS)
+    return selectors.run_for(cast.owner, run.public_id)
+
+
+@pytest.mark.parametrize(("turns", "limit"), [(None, 10), (3, 3)])
+def test_a_run_that_ended_at_a_limit_goes_on_with_all_that_was_said(cast, limited, turns, limit):
+    second = services.continue_run(user=cast.owner, run=limited, turns=turns)
+
+    transcript, usage = transcripts.load(second)
+    said = ["Tell me a story", "Half an ans", f"Please go on. You have {limit} more turns."]
+    assert [message.text for message in transcript.messages] == said
+    assert not transcript.answered and usage.turns == 0
+    assert json.loads(second.snapshot.data)["max_turns"] == limit
+    assert json.loads(second.events.get(kind="RunStarted").payload)["max_turns"] == limit
+
+
+def test_only_the_latest_run_that_ended_at_a_limit_can_be_continued(cast, limited, worker):
+    answered = cast.run()
+    end_with_words(answered, worker, Outcome.ANSWERED, Reason.DONE)
+    with pytest.raises(Conflict) as refused:
+        services.continue_run(user=cast.owner, run=selectors.run_for(cast.owner, answered.public_id))
+    assert refused.value.state == {"status": "finished", "outcome": "answered"}
+    services.continue_run(user=cast.owner, run=limited)
+    with pytest.raises(Conflict):
+        services.continue_run(user=cast.owner, run=limited)
+
+
+@pytest.mark.parametrize("turns", [0, -1, 201, "5", 2.5, True])
+def test_the_turns_are_a_whole_number_within_bounds(cast, limited, turns):
+    with pytest.raises(Invalid) as refused:
+        services.continue_run(user=cast.owner, run=limited, turns=turns)
+    assert [field for field, _words in refused.value.errors] == ["turns"]
+
+
+def test_a_reader_does_not_continue(cast, limited):
+    with pytest.raises(Forbidden):
+        services.continue_run(user=cast.reviewer, run=selectors.run_for(cast.reviewer, limited.public_id))

@@ -63,6 +63,20 @@ def test_a_run_is_answered_and_its_message_stored(people, process):
     assert kinds(run)[:2] == ["RunStarted", "RunClaimed"] and kinds(run)[-1] == "RunFinished"
 
 
+def test_a_run_that_reached_its_limit_is_continued_to_its_end(people, process):
+    people.agent.max_turns = 1
+    people.agent.save()
+    first = people.run("Compare today's weather in Beijing and Shenzhen for outdoor activity")
+    process.advance(str(first.public_id))
+    assert reread(first).outcome == Outcome.LIMIT_REACHED
+
+    second = services.continue_run(user=people.owner, run=run_for(people.owner, first.public_id), turns=5)
+    process.advance(str(second.public_id))
+
+    assert reread(second).outcome == Outcome.ANSWERED
+    assert "Beijing" in second.messages.last().text
+
+
 def test_the_celery_task_returns_only_when_the_run_has_come_to_rest(people, process, settings):
     run = people.run("What is the date today?")
     worker_process._current = process

@@ -6,7 +6,7 @@ from django.http import HttpRequest, JsonResponse
 from ninja import Query, Router
 
 from agentweb.api import stream
-from agentweb.api.shapes import QueuedIn, ResolutionIn, ResultsIn, StopIn, call_out, queued_out, run_out
+from agentweb.api.shapes import ContinueIn, QueuedIn, ResolutionIn, ResultsIn, StopIn, call_out, queued_out, run_out
 from agentweb.runs import answers, selectors, services
 
 router = Router(tags=["runs"])
@@ -54,6 +54,14 @@ def resume(request: HttpRequest, run_id: str):
     services.resume_run(user=request.user, run=found)
     found.refresh_from_db()
     return JsonResponse(run_out(found), status=202)
+
+
+@router.post("/runs/{run_id}/continue")
+def go_on(request: HttpRequest, run_id: str, body: ContinueIn | None = None):
+    """A new run that goes on where this one ended at a limit, with so many turns (without: the agent's limit)."""
+    found = selectors.run_for(request.user, run_id)
+    started = services.continue_run(user=request.user, run=found, turns=body.turns if body else None)
+    return JsonResponse({"run": str(started.public_id)}, status=202)
 
 
 @router.post("/runs/{run_id}/results")

@@ -110,9 +110,23 @@ def run_resume(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
 def run_retry(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
     """Try again: the new run is put behind the old one."""
     run = selectors.run_for(request.user, public_id)
+    return _new_run(request, run, lambda: services.retry_run(user=request.user, run=run))
+
+
+@require_POST
+@page
+def run_continue(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+    """Go on after a limit, with as many turns as the button says."""
+    run = selectors.run_for(request.user, public_id)
+    turns = request.POST.get("turns", "")
+    more = int(turns) if turns.isdecimal() else None
+    return _new_run(request, run, lambda: services.continue_run(user=request.user, run=run, turns=more))
+
+
+def _new_run(request: HttpRequest, run: Run, start: Callable[[], Run]) -> HttpResponse:
     try:
-        started = services.retry_run(user=request.user, run=run)
-    except Conflict as error:
+        started = start()
+    except (Conflict, Invalid) as error:
         return _not_again(request, run, error)
     if not is_fragment(request):
         return redirect("conversation", run.conversation.public_id)

@@ -26,6 +26,11 @@ def failed(run: Run, text: str) -> None:
     journal.append(holder, (end,))
 
 
+def ended(run: Run, outcome: enums.Outcome, reason: enums.Reason) -> None:
+    holder = journal.claim(str(run.public_id), make_worker(f"w{run.pk}"))
+    journal.append(holder, (events.RunFinished(outcome, reason, "", Usage()),))
+
+
 def test_without_scripts_a_message_leads_back_to_the_page(cast, client):
     conversation = cast.conversation()
     answer = send(client, conversation, "Hello")
@@ -160,6 +165,19 @@ def test_try_again_starts_a_new_run_behind_the_old_one(cast, client):
     again = client.post(f"/runs/{run.public_id}/retry", headers=HTMX)
     assert again.status_code == 409
     assert "Try again" not in text_of(again)
+
+
+def test_after_a_limit_the_page_offers_to_continue_with_more_turns(cast, client):
+    run = cast.run()
+    ended(run, enums.Outcome.LIMIT_REACHED, enums.Reason.TURNS)
+    footer = client.get(f"/cards/run/{run.public_id}")
+    assert "Continue with 10 more turns" in text_of(footer)
+    assert "Try again" not in text_of(footer)
+    answer = client.post(f"/runs/{run.public_id}/continue", {"turns": "10"}, headers=HTMX)
+    new = Run.objects.exclude(pk=run.pk).get()
+    assert f'<section id="run-{new.public_id}"' in html_of(answer)
+    assert "Please go on. You have 10 more turns." in text_of(answer)
+    assert client.post(f"/runs/{run.public_id}/continue", headers=HTMX).status_code == 409
 
 
 def test_a_whole_run_can_be_fetched(cast, client):
