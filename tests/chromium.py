@@ -24,8 +24,9 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
-"""No request of the browser's own, and no need for privileges that containers lack."""
+"""No request of the browser's own or to another machine, and no need for privileges that containers lack."""
 
 
 class NoBrowser(Exception):
