@@ -1,129 +1,91 @@
-"""The compose file's own commands and environment as processes, on a real PostgreSQL and a real Valkey."""
+"""The compose file's own commands and environment as processes, on a real PostgreSQL and a real Valkey: two web
+processes and three workers behind a plain proxy."""
 
-import os
-import signal
-import subprocess
-import sys
+import json
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
 
-import httpx2
 import pytest
 
-from agentweb.launch import health
-from agentweb.launch.valkey import free_port
-from tests import databases
-from tests.deploy.compose import ROOT, Service, services
-from tests.valkey import ValkeyServer
+from tests.deploy.proxy import Proxy
+from tests.deploy.site import HOST, Site, site_on
+from tests.deploy.visitor import Visitor
 from tests.waiting import until
 
-HOST = "chat.example.org"
-GIVEN = {
-    "SECRET_KEY": "only-for-tests-6fQ2zvN8kR4mXc1TjW9bLh3YpD7gS5aE0uVi",
-    "POSTGRES_PASSWORD": "p",
-    "VALKEY_PASSWORD": "v",
-    "ALLOWED_HOSTS": HOST,
-    "CSRF_TRUSTED_ORIGINS": f"https://{HOST}",
-}
-READY_SECONDS, STOP_SECONDS = 120.0, 60.0
+WEBS, WORKERS = ("web-1", "web-2"), ("worker-1", "worker-2", "worker-3")
+PASSWORD = "a password for one test"
+QUESTION = "Please build me a snake game"
 
 
-class Site:
-    """Services started as the engine would, with this machine's addresses in place of the containers'."""
-
-    def __init__(self, folder: Path, database: str, redis: str) -> None:
-        self._folder = folder
-        self._services = services(GIVEN)
-        self.port = free_port()
-        self._places = {"DATA_DIR": str(folder / "data"), "DATABASE_URL": database, "REDIS_URL": redis}
-        self.running: dict[str, subprocess.Popen[bytes]] = {}
-
-    def start(self, name: str) -> None:
-        with (self._folder / f"{name}.log").open("wb") as log:
-            self.running[name] = subprocess.Popen(
-                self._command(name), cwd=ROOT, env=self._env(name), stdout=log, stderr=log
-            )
-
-    def run(self, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """A service to its end; with arguments, another command of manage.py in its surroundings."""
-        command = [sys.executable, "manage.py", *arguments] if arguments else self._command(name)
-        return subprocess.run(command, cwd=ROOT, env=self._env(name), capture_output=True, text=True, check=False)
-
-    def stop(self, name: str) -> int:
-        process = self.running.pop(name)
-        process.send_signal(signal.SIGTERM)
-        try:
-            return process.wait(STOP_SECONDS)
-        finally:
-            process.kill()
-            process.wait()
-
-    def logs(self) -> str:
-        return "\n".join(f"--- {path.name}\n{path.read_text()[-3000:]}" for path in self._folder.glob("*.log"))
-
-    def get(self, path: str, *, host: str = HOST, tls: bool = True) -> httpx2.Response:
-        headers = {"Host": host} | ({"X-Forwarded-Proto": "https", "X-Forwarded-For": "192.0.2.1"} if tls else {})
-        return httpx2.get(f"http://127.0.0.1:{self.port}{path}", headers=headers, timeout=30, trust_env=False)
-
-    def health(self, page: str) -> int:
-        """What the health check of the web container sees."""
-        return health.ask(page, self._services["web"].env | {"PORT": str(self.port)})[0]
-
-    def _command(self, name: str) -> list[str]:
-        places = {"python": sys.executable, "0.0.0.0": "127.0.0.1", "8000": str(self.port)}
-        return [places.get(each, each) for each in self._service(name).command]
-
-    def _env(self, name: str) -> dict[str, str]:
-        surroundings = {each: os.environ[each] for each in ("PATH", "HOME", "TMPDIR") if each in os.environ}
-        return surroundings | self._service(name).env | self._places
-
-    def _service(self, name: str) -> Service:
-        return self._services[name]
-
-
-@contextmanager
-def site_on(folder: Path) -> Iterator[Site]:
-    with ExitStack() as stack:
-        server = stack.enter_context(databases.postgres_server())
-        database = stack.enter_context(databases.postgres_database(server, f"agentweb_compose_{os.getpid()}"))
-        valkey = ValkeyServer(folder)
-        stack.callback(valkey.stop)
-        valkey.start()
-        site = Site(folder, database, valkey.url)
-        stack.callback(lambda: [site.stop(name) for name in list(site.running)])
-        yield site
-
-
-@pytest.fixture
-def site(tmp_path) -> Iterator[Site]:
-    with site_on(tmp_path) as made:
+@pytest.fixture(scope="module")
+def site(tmp_path_factory) -> Iterator[Site]:
+    with site_on(tmp_path_factory.mktemp("site")) as made:
+        prepared = made.run("prepare")
+        assert prepared.returncode == 0, prepared.stderr
+        assert "New people" in prepared.stderr and prepared.stdout == ""  # no password in the log of a container
+        made.start(*WEBS, *WORKERS)
         yield made
 
 
-def test_the_services_start_answer_behind_a_proxy_and_stop(site):
-    prepared = site.run("prepare")
-    assert prepared.returncode == 0, prepared.stderr
-    assert "New people" in prepared.stderr and prepared.stdout == ""  # no password in the log of a container
-    checked = site.run("web", "check", "--deploy", "--fail-level", "WARNING")
-    assert checked.returncode == 0, checked.stderr
+@pytest.fixture
+def proxy(site: Site) -> Iterator[Proxy]:
+    made = Proxy([site.port(name) for name in WEBS])
+    made.start()
+    yield made
+    made.stop()
 
-    site.start("web")
-    site.start("worker")
-    try:
-        until(lambda: site.health("live") == 200, READY_SECONDS, "the site lives")
-        until(lambda: site.health("ready") == 200, READY_SECONDS, "a worker is there")
-    except AssertionError as late:
-        raise AssertionError(f"{late}\n{site.logs()}") from late
 
-    plain = site.get("/accounts/login/", tls=False)
-    assert (plain.status_code, plain.headers["Location"]) == (301, f"https://{HOST}/accounts/login/")
-    page = site.get("/accounts/login/")
-    assert page.status_code == 200 and page.headers["Strict-Transport-Security"] == "max-age=2592000"
-    assert all("Secure" in cookie for cookie in page.headers.get_list("Set-Cookie"))
-    assert site.get("/static/css/base.css").status_code == 200
-    assert site.get("/accounts/login/", host="elsewhere.example").status_code == 400
+def test_the_site_keeps_answering_a_person_while_a_web_process_and_a_worker_are_killed(site, proxy):
+    checked = site.begin("check", "--deploy", "--fail-level", "WARNING")
+    site.give_password("ann", PASSWORD)
+    warned = checked.communicate()[0]
+    assert checked.returncode == 0, warned
+    site.wait_until_ready(*WEBS)
+    until(lambda: site.workers_alive() == len(WORKERS), what="all workers are there")
+    _answers_as_a_site_behind_tls_does(site)
 
-    assert site.stop("worker") == 0
-    site.stop("web")
-    assert site.health("live") == 0
+    person = Visitor(HOST, proxy.port)
+    person.sign_in("ann", PASSWORD)
+    conversation = person.calls("POST", "/conversations", agent="Builder")["id"]
+    run = person.calls("POST", f"/conversations/{conversation}/messages", text=QUESTION)["run"]
+    watching = person.watch(conversation, run)
+    sent_to, watched_on = proxy.last(f"/api/v1/conversations/{conversation}/messages"), proxy.last("/ws/")
+    assert sent_to != watched_on
+    watching.until_words()
+
+    lost = until(lambda: site.holder(run), what="a worker has the run")
+    site.kill(lost)
+    site.kill(next(name for name in WEBS if site.port(name) == watched_on))
+    watching.until_cut()
+    watching = person.watch(conversation, run, watching.cursor)
+    assert proxy.last("/ws/") == sent_to
+    watching.until_event("RunResumed")
+    watching.until_event("ApprovalRequested")
+
+    for approval in person.calls("GET", "/approvals?status=pending")["items"]:
+        decision = {"decision": "approve", "digest": approval["digest"]}
+        person.calls("POST", f"/approvals/{approval['id']}/decision", **decision)
+    watching.until_event("RunFinished")
+    watching.close()
+    assert person.calls("GET", f"/runs/{run}")["outcome"] == "answered"
+
+    codes = site.stop()
+    assert {code for name, code in codes.items() if name in WORKERS} == {0}
+    for name in codes:
+        assert _every_line_is_json(site.log(name)), site.log(name)
+
+
+def _answers_as_a_site_behind_tls_does(site: Site) -> None:
+    for name in WEBS:
+        plain = site.get(name, "/accounts/login/", tls=False)
+        assert (plain.status_code, plain.headers["Location"]) == (301, f"https://{HOST}/accounts/login/")
+        page = site.get(name, "/accounts/login/")
+        assert page.status_code == 200 and page.headers["Strict-Transport-Security"] == "max-age=2592000"
+        assert all("Secure" in cookie for cookie in page.headers.get_list("Set-Cookie"))
+        assert site.get(name, "/static/css/base.css").status_code == 200
+        assert site.get(name, "/accounts/login/", host="elsewhere.example").status_code == 400
+
+
+def _every_line_is_json(text: str) -> bool:
+    """But for the one that Celery writes by itself when it is told to stop."""
+    lines = [line for line in text.splitlines() if line and line != "worker: Warm shutdown (MainProcess)"]
+    return all(isinstance(json.loads(line), dict) for line in lines)
