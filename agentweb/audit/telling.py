@@ -121,6 +121,10 @@ def _result_received(fact: events.ResultReceived, tool: str) -> Telling:
     return Telling(_("The result of %(tool)s came from %(by)s") % {"tool": tool, "by": fact.by}, "user")
 
 
+def _stop_requested(fact: events.StopRequested, _tool: str) -> Telling:
+    return Telling(_("The extension %(seam)s stops the run") % {"seam": fact.by}, "square", "waiting", fact.reason)
+
+
 def _seam_failed(fact: events.SeamFailed, _tool: str) -> Telling:
     words = _("The extension %(seam)s failed at %(point)s")
     detail = f"{fact.error}\n{fact.effect}"
@@ -167,6 +171,7 @@ _TELLERS: dict[type[events.Event], Callable[[Any, str], Telling]] = {
     events.OutcomeUnknown: _outcome_unknown,
     events.OutcomeSettled: _outcome_settled,
     events.ResultReceived: _result_received,
+    events.StopRequested: _stop_requested,
     events.SeamFailed: _seam_failed,
     events.ApprovalRequested: _approval_requested,
     events.ApprovalDecided: _approval_decided,

@@ -29,6 +29,7 @@ from agentweb.engine.messages import ToolResult
 from agentweb.engine.transcript import CallEntry, Transcript
 from agentweb.engine.usage import Usage
 
+A_PERSON = "a person"
 STATUS_OF = {
     DecisionKind.APPROVE: ApprovalStatus.APPROVED,
     DecisionKind.MODIFY: ApprovalStatus.MODIFIED,
@@ -47,8 +48,8 @@ class End:
     error: ModelFault | None = None
 
 
-def end_for(outcome: Outcome, reason: Reason, *, turns: int = 0) -> End:
-    return End(outcome, reason, sentences.REASONS[reason].format(turns=turns))
+def end_for(outcome: Outcome, reason: Reason, *, turns: int = 0, by: str = A_PERSON) -> End:
+    return End(outcome, reason, sentences.REASONS[reason].format(turns=turns, by=by))
 
 
 def ending(transcript: Transcript, usage: Usage, end: End) -> Batch:

@@ -18,6 +18,7 @@ from agentweb.engine.enums import (
     Reason,
     Resolution,
     Risk,
+    StopAfter,
 )
 from agentweb.engine.messages import AssistantMessage, Json, ToolResult
 from agentweb.engine.usage import Usage
@@ -191,6 +192,15 @@ class ResultReceived:
 
 
 @dataclass(frozen=True, slots=True)
+class StopRequested:
+    """An extension, ``by``, wants the run to stop after reasoning or after acting, and says why."""
+
+    after: StopAfter
+    by: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SeamFailed:
     """An extension raised an error at one of its points; ``effect`` says what was done about it."""
 
@@ -294,6 +304,7 @@ Event = (
     | OutcomeUnknown
     | OutcomeSettled
     | ResultReceived
+    | StopRequested
     | SeamFailed
     | ApprovalRequested
     | ApprovalDecided

@@ -10,9 +10,10 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from agentweb.engine.acting import act
-from agentweb.engine.closing import End, end_for
+from agentweb.engine.closing import A_PERSON, End, end_for
 from agentweb.engine.enums import Outcome, Purpose, Reason, StopAfter
 from agentweb.engine.events import FollowUpTaken, SteeringTaken, Step, TurnFinished, TurnStarted
+from agentweb.engine.extending import look_back, reflect
 from agentweb.engine.reasoning import limit_reached, reason
 from agentweb.engine.seams import Point
 from agentweb.engine.setup import Setup
@@ -33,9 +34,11 @@ async def run(transcript: Transcript, usage: Usage, setup: Setup) -> AsyncGenera
         work.pause(lost=True)
     try:
         while not work.ended:
+            await reflect(work)
             async with aclosing(act(work)) as steps:
                 async for step in steps:
                     yield step
+            await look_back(work)
             purpose = await _next(work)
             if purpose is not None:
                 async with aclosing(reason(work, purpose)) as steps:
@@ -50,13 +53,12 @@ async def run(transcript: Transcript, usage: Usage, setup: Setup) -> AsyncGenera
 
 async def _next(work: Work) -> Purpose | None:
     """What follows the acting: a model call, or None, mostly since the run has paused or ended."""
-    stop_after = work.setup.controls.stop_after
     if work.cancelled:
         work.end(end_for(Outcome.CANCELLED, Reason.BY_PERSON))
     elif not work.transcript.open_calls():
         return await _next_turn(work)
-    elif stop_after:
-        work.end(end_for(Outcome.STOPPED, STOPPED[stop_after]))
+    elif work.stop_after:
+        work.end(stopped(work, work.stop_after))
     elif any(entry.waits for entry in work.transcript.open_calls()):
         work.pause()
     return None  # nothing waits: a stop was taken back, and acting goes on
@@ -87,14 +89,19 @@ async def _next_turn(work: Work) -> Purpose | None:
 
 def _end(work: Work, *, more: bool) -> End | None:
     """Whether the run ends between two turns. ``more``: people left messages for it."""
-    transcript, stop_after = work.transcript, work.setup.controls.stop_after
+    transcript, stop_after = work.transcript, work.stop_after
     if transcript.answered and not more:
         return end_for(Outcome.ANSWERED, Reason.DONE)
     if stop_after and (transcript.answered or (transcript.acted and stop_after is StopAfter.ACTING)):
-        return end_for(Outcome.STOPPED, STOPPED[stop_after])
+        return stopped(work, stop_after)
     if transcript.answered and _at_limit(work):
         return limit_reached(work)  # nothing to sum up; the messages go back to those who wrote them
     return None
+
+
+def stopped(work: Work, after: StopAfter) -> End:
+    stop = work.transcript.stop if work.setup.controls.stop_after is None else None
+    return end_for(Outcome.STOPPED, STOPPED[after], by=stop.by if stop else A_PERSON)
 
 
 def _at_limit(work: Work) -> bool:

@@ -20,6 +20,7 @@ from agentweb.engine.events import (
 from agentweb.engine.messages import AssistantMessage
 from agentweb.engine.ports import ModelDelta, ModelError, ModelReply, ModelRequest, PreparedCall
 from agentweb.engine.racing import GRACE_S, Feed, close, unless_cancelled
+from agentweb.engine.seams import Point
 from agentweb.engine.usage import Limits, Usage
 from agentweb.engine.work import Work
 
@@ -76,8 +77,8 @@ async def reason(work: Work, purpose: Purpose) -> AsyncGenerator[Step, None]:
         fault = ModelFault(ErrorKind.INTERNAL, sentences.MODEL_CRASHED)
         work.add(_interrupted(work, answer, fault))
         raise
-    if work.pending and work.transcript.open_calls():
-        yield work.take()  # the message is stored before any decision is taken on its calls
+    if work.pending and (work.transcript.open_calls() or work.setup.seams.at(Point.AFTER_MODEL)):
+        yield work.take()  # the message is stored before any decision is taken about it
 
 
 def _begin(work: Work, purpose: Purpose) -> PreparedCall:

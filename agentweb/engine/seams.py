@@ -14,9 +14,11 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from agentweb.engine.events import SeamFailed
-from agentweb.engine.ports import Controls, Finding, Tool, ToolContext
+from agentweb.engine.messages import AssistantMessage, Message
+from agentweb.engine.ports import Controls, Finding, Tool, ToolContext, ToolSpec
 from agentweb.engine.racing import unless_cancelled
 from agentweb.engine.transcript import CallEntry
+from agentweb.engine.usage import Limits, Usage
 
 PRIORITY = 100
 TIMEOUT_S = 10.0
@@ -25,7 +27,49 @@ TIMEOUT_S = 10.0
 class Point(StrEnum):
     """Where the loop asks its extensions: the names of their methods."""
 
+    AFTER_MODEL = "after_model"
+    AFTER_ACTING = "after_acting"
     RECOVER = "recover"
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """Where a run stands when an extension is asked. ``messages`` is all that was said in the conversation, results
+    included; ``turn`` counts from 1."""
+
+    run: str
+    conversation: str
+    agent: str
+    turn: int
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...]
+    usage: Usage
+    limits: Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The run shall end here, with the outcome stopped."""
+
+    reason: str = ""
+
+
+class AfterModel(Protocol):
+    """The model's message is complete and recorded; nothing was done about it. Changes nothing itself.
+
+    Stop ends the run before any of the calls runs, whatever other extensions say. May be asked again about the same
+    message when the worker is lost right then. Should it fail, the run goes on."""
+
+    def after_model(self, message: AssistantMessage, about: About) -> Stop | Awaitable[Stop | None] | None: ...
+
+
+class AfterActing(Protocol):
+    """The calls of the last message have run as far as they can; some may wait for a decision or for the outside.
+
+    Stop ends the run, also when all of them wait. Asked again each time that something came in. Should it fail, the
+    run goes on."""
+
+    def after_acting(self, about: About) -> Stop | Awaitable[Stop | None] | None: ...
 
 
 class Recover(Protocol):

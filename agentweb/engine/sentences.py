@@ -10,8 +10,8 @@ from agentweb.engine.enums import CallStatus, Invalid, Outcome, Reason, ResultKi
 REASONS = {
     Reason.DONE: "Answered.",
     Reason.TURNS: "Not finished: the limit of {turns} turns was reached.",
-    Reason.AFTER_REASONING: "Stopped by a person after reasoning; nothing that the model asked for last was run.",
-    Reason.AFTER_ACTING: "Stopped by a person after acting; the results are in the record.",
+    Reason.AFTER_REASONING: "Stopped by {by} after reasoning; nothing that the model asked for last was run.",
+    Reason.AFTER_ACTING: "Stopped by {by} after acting; the results are in the record.",
     Reason.BY_PERSON: "Cancelled by a person.",
     Reason.INTERNAL: "The run failed because of an error in the system.",
     Reason.ATTEMPTS: "The run was given up: the worker was lost each time it was tried.",

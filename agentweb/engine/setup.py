@@ -12,7 +12,8 @@ from agentweb.engine.usage import Limits
 @dataclass(frozen=True, slots=True)
 class Setup:
     """``clock`` gives seconds that only grow; ``new_id`` a new opaque id; ``jitter`` a number from 0 to 1 that spreads
-    retries, so that runs that failed together do not come back together. ``lost``: the worker before was lost."""
+    retries, so that runs that failed together do not come back together. ``lost``: the worker before was lost. ``run``,
+    ``conversation`` and ``agent`` are names for extensions; the loop itself needs none."""
 
     model: Model
     tools: Toolset
@@ -28,3 +29,6 @@ class Setup:
     jitter: Callable[[], float] = random.random
     seams: Seams = field(default_factory=Seams)
     lost: bool = False
+    run: str = ""
+    conversation: str = ""
+    agent: str = ""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from agentweb.engine.enums import ApprovalStatus, CallStatus, Resolution
+from agentweb.engine.enums import ApprovalStatus, CallStatus, Resolution, StopAfter
 from agentweb.engine.events import (
     ApprovalDecided,
     ApprovalRequested,
@@ -17,6 +17,7 @@ from agentweb.engine.events import (
     ResultReceived,
     RunStarted,
     SteeringTaken,
+    StopRequested,
     ToolFinished,
     ToolStarted,
     ToolSuspended,
@@ -84,8 +85,8 @@ class Transcript:
 
     ``turn`` and ``turn_open`` belong to this run; ``replied``: the open turn already has its model message;
     ``streaming`` is the id of the message that a model call is writing, ``attempt`` the number of that call within
-    the turn. Results are not in ``messages``, they stand with their calls. Built from plain values; a call that
-    ``calls`` does not mention is open.
+    the turn. Results are not in ``messages``, they stand with their calls. ``stop`` is what an extension asked for.
+    Built from plain values; a call that ``calls`` does not mention is open.
     """
 
     messages: list[UserMessage | AssistantMessage] = field(default_factory=list)
@@ -95,6 +96,7 @@ class Transcript:
     replied: bool = False
     streaming: str = ""
     attempt: int = 0
+    stop: StopRequested | None = None
 
     def __post_init__(self) -> None:
         for message in self.messages:
@@ -106,7 +108,7 @@ class Transcript:
             case RunStarted():
                 while self.answered:  # tried again: the model is asked anew, and what it said to this before is no part
                     self.messages.pop()
-                self.turn, self.turn_open, self.replied, self.attempt = 0, False, False, 0
+                self.turn, self.turn_open, self.replied, self.attempt, self.stop = 0, False, False, 0, None
             case TurnStarted(turn=turn):
                 self.turn, self.turn_open, self.replied, self.attempt = turn, True, False, 0
             case TurnFinished():
@@ -121,6 +123,8 @@ class Transcript:
                 self.streaming, self.replied, self.attempt = "", True, 0
             case MessageInterrupted():
                 self.streaming = ""
+            case StopRequested():
+                self.stop = self.stop if self.stop and self.stop.after is StopAfter.REASONING else event
             case (
                 ToolStarted()
                 | ToolFinished()
@@ -163,10 +167,24 @@ class Transcript:
         return isinstance(last, AssistantMessage) and not last.calls
 
     @property
+    def called(self) -> bool:
+        """The last word is the model's, and it asked for tools."""
+        last = self.messages[-1] if self.messages else None
+        return isinstance(last, AssistantMessage) and bool(last.calls)
+
+    @property
     def acted(self) -> bool:
         """The last word is the model's, it asked for tools, and all of them have their results."""
+        return self.called and not self.open_calls()
+
+    @property
+    def fresh(self) -> bool:
+        """The last word is the model's message of the open turn, and nothing was done about it."""
         last = self.messages[-1] if self.messages else None
-        return isinstance(last, AssistantMessage) and bool(last.calls) and not self.open_calls()
+        if not (self.turn_open and self.replied and isinstance(last, AssistantMessage)):
+            return False
+        entries = (self.calls[call.id] for call in last.calls)
+        return all(entry.status is CallStatus.OPEN and not entry.attempt for entry in entries)
 
     @property
     def at_rest(self) -> bool:

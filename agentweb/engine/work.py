@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from agentweb.engine.closing import End, ending
 from agentweb.engine.enums import StopAfter
 from agentweb.engine.events import Batch, Event, RunPaused
+from agentweb.engine.seams import About
 from agentweb.engine.setup import Setup
 from agentweb.engine.spending import spent
 from agentweb.engine.transcript import Transcript
@@ -30,7 +31,26 @@ class Work:
     @property
     def may_act(self) -> bool:
         """No person asked for an end before the next tool call."""
-        return not self.cancelled and self.setup.controls.stop_after is not StopAfter.REASONING
+        return not self.cancelled and self.stop_after is not StopAfter.REASONING
+
+    @property
+    def stop_after(self) -> StopAfter | None:
+        """Where the run shall stop: as a person wants, else as an extension does."""
+        stop = self.transcript.stop
+        return self.setup.controls.stop_after or (stop.after if stop else None)
+
+    def about(self) -> About:
+        setup, transcript = self.setup, self.transcript
+        return About(
+            run=setup.run,
+            conversation=setup.conversation,
+            agent=setup.agent,
+            turn=transcript.turn,
+            messages=transcript.history(),
+            tools=setup.tools.specs,
+            usage=self.usage,
+            limits=setup.limits,
+        )
 
     def add(self, *events: Event) -> None:
         for event in events:

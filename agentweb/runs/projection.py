@@ -172,6 +172,11 @@ class Projection:
     def _(self, event: events.OutcomeUnknown) -> None:
         self._call(event.call, status=CallStatus.UNKNOWN.value)
 
+    @_apply.register
+    def _(self, event: events.StopRequested) -> None:
+        if not self.run.stop_after:  # what a person wants comes first
+            self.changes.setdefault("stop_after", event.after.value)
+
     def _take_answer(self, answer: str) -> None:
         CallAnswer.objects.filter(public_id=answer, run=self.run).update(taken_at=self.now)
 

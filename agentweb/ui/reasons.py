@@ -8,7 +8,7 @@ from agentweb.engine.enums import ErrorKind, Outcome, Reason
 OUTCOMES = {
     Outcome.ANSWERED: pgettext_lazy("outcome of a run", "Answered"),
     Outcome.LIMIT_REACHED: _("Not finished: limit reached"),
-    Outcome.STOPPED: _("Stopped by a person"),
+    Outcome.STOPPED: pgettext_lazy("outcome of a run", "Stopped"),
     Outcome.CANCELLED: _("Cancelled"),
     Outcome.FAILED: _("Failed"),
 }

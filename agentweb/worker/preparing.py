@@ -62,6 +62,9 @@ def prepare(loaded: Loaded, claimed: Claimed, controls: RunControls, in_thread: 
         sequential=snapshot["sequential"],
         seams=installed(),
         lost=claimed.recovered,
+        run=claimed.run,
+        conversation=claimed.conversation,
+        agent=snapshot["agent"]["name"],
     )
 
 

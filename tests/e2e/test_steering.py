@@ -107,7 +107,7 @@ def test_a_run_may_be_stopped_after_the_tools_of_this_turn(echo: Chat, told: Pro
     echo.state.locator("summary", has_text="Stop later").click()
     echo.button("After the tools of this turn").click()
     expect(echo.state).to_contain_text("The run stops after the tools of this turn.")
-    echo.expect_finished("Stopped by a person")
+    echo.expect_finished("Stopped")
     assert told.kinds(echo.run).count("ToolFinished") == 1
     expect(echo.calls.locator(".state").first).to_have_text("Done")
 

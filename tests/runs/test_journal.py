@@ -220,3 +220,15 @@ def seen(cast, run):
 def with_run(queued, cast, run):
     queued.run = seen(cast, run)
     return queued
+
+
+def test_a_stop_that_an_extension_wants_is_kept_unless_a_person_wants_another(cast, worker):
+    run = cast.run()
+    holder = claimed(run, worker)
+    journal.append(holder, (events.StopRequested(enums.StopAfter.REASONING, "guard"),))
+    run.refresh_from_db()
+    assert run.stop_after == "reasoning"
+    services.stop_run(user=cast.owner, run=run_for(cast.owner, run.public_id), after="acting")
+    journal.append(holder, (events.StopRequested(enums.StopAfter.REASONING, "guard"),))
+    run.refresh_from_db()
+    assert run.stop_after == "acting"
