@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Prefetch, Q, QuerySet
+from django.db.models import Prefetch, Q, QuerySet, UUIDField
 from django.utils.translation import gettext as _
 from structlog.contextvars import bind_contextvars
 
@@ -25,6 +25,7 @@ from agentweb.runs.models import (
     Run,
     Visibility,
 )
+from agentweb.teams import fixed
 from agentweb.teams.access import role_in
 from agentweb.teams.models import Membership, Role, User
 
@@ -55,28 +56,37 @@ def rights(*, user: User, conversation: Conversation, role: str | None) -> Right
     return Rights(write=write, cancel=manage, manage=manage, decide=write or admin, oversight=not (write or owner))
 
 
+_CONVERSATION = fixed.Query(
+    lambda public_id: (
+        Conversation.objects.select_related("team", "owner", "agent__model")
+        .filter(public_id=public_id, deleted_at=None)
+        .order_by()
+    ),
+    public_id=UUIDField(),
+)
+_RUN = fixed.Query(
+    lambda public_id: (
+        Run.objects.select_related("conversation__team", "conversation__owner", "conversation__agent", "requested_by")
+        .filter(public_id=public_id, conversation__deleted_at=None)
+        .order_by()
+    ),
+    public_id=UUIDField(),
+)
+
+
 def conversation_for(user: User, public_id: str | uuid.UUID) -> Conversation:
     """The conversation, with the person's rights as ``may``. Raises NotFound. A look by office is logged."""
-    found = (
-        Conversation.objects.select_related("team", "owner", "agent__model")
-        .filter(public_id=_id(public_id), deleted_at=None)
-        .first()
-    )
+    found = _CONVERSATION.first(public_id=_id(public_id))
     if found is None:
         raise NotFound(_("There is no such conversation, or it is not yours to see."))
     return _admit(user, found)
 
 
 def run_for(user: User, public_id: str | uuid.UUID) -> Run:
-    found = (
-        Run.objects.select_related("conversation__team", "conversation__owner", "conversation__agent", "requested_by")
-        .filter(public_id=_id(public_id), conversation__deleted_at=None)
-        .first()
-    )
+    found: Run | None = _RUN.first(public_id=_id(public_id))
     if found is None:
         raise NotFound(_("There is no such run, or it is not yours to see."))
     _admit(user, found.conversation)
-    bind_contextvars(run=str(found.public_id))
     return found
 
 

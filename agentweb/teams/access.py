@@ -1,13 +1,21 @@
 """What a person may do in a team, decided in one place."""
 
-from django.db.models import QuerySet
+from django.db.models import BigAutoField, QuerySet
 
+from agentweb.teams import fixed
 from agentweb.teams.models import Membership, Role, Team, User
+
+_ROLE = fixed.Query(
+    lambda user, team: Membership.objects.filter(user=user, team=team).values_list("role", flat=True),
+    user=BigAutoField(),
+    team=BigAutoField(),
+)
 
 
 def role_in(*, user: User, team_id: int) -> str | None:
     """The person's role in the team, or None for a stranger."""
-    return Membership.objects.filter(user=user, team_id=team_id).values_list("role", flat=True).first()
+    role: str | None = _ROLE.first(user=user.pk, team=team_id)
+    return role
 
 
 def teams_of(*, user: User, roles: tuple[Role, ...] = tuple(Role)) -> QuerySet[Team]:
