@@ -24,7 +24,8 @@ from agentweb.registry.snapshots import specs_in
 from agentweb.runs.errors import NotFound
 from agentweb.runs.models import Event, Message, Run
 
-SAYS = ("RunStarted", "SteeringTaken", "FollowUpTaken", "MessageFinished", "ToolFinished")  # what a model reads later
+# What a model reads later.
+SAYS = ("RunStarted", "SteeringTaken", "FollowUpTaken", "NoteAdded", "MessageFinished", "ToolFinished")
 UNREADABLE = (LookupError, TypeError, ValueError, AttributeError)  # what a record raises that makes no sense any more
 
 

@@ -9,7 +9,7 @@ from django.utils.translation import ngettext
 
 from agentweb.engine import events
 from agentweb.engine.enums import CallStatus, Purpose, Reason, Resolution
-from agentweb.ui import reasons
+from agentweb.ui import notes, reasons
 from agentweb.ui.calls import DECISIONS, RESULTS, STATES, CallCard
 
 
@@ -64,6 +64,10 @@ def _steering_taken(fact: events.SteeringTaken, _tool: str) -> Telling:
 
 def _follow_up_taken(fact: events.FollowUpTaken, _tool: str) -> Telling:
     return Telling(_("Taken from the inbox after the agent had finished"), "corner-down-right")
+
+
+def _note_added(fact: events.NoteAdded, _tool: str) -> Telling:
+    return Telling(notes.sentence(fact.about), notes.ICON, "", fact.text)
 
 
 def _model_requested(fact: events.ModelRequested, _tool: str) -> Telling:
@@ -161,6 +165,7 @@ _TELLERS: dict[type[events.Event], Callable[[Any, str], Telling]] = {
     events.TurnStarted: _turn_started,
     events.SteeringTaken: _steering_taken,
     events.FollowUpTaken: _follow_up_taken,
+    events.NoteAdded: _note_added,
     events.ModelRequested: _model_requested,
     events.MessageFinished: _message_finished,
     events.MessageInterrupted: _message_interrupted,

@@ -143,6 +143,12 @@ class DeltaKind(StrEnum):
     THINKING = "thinking"
 
 
+class NoteKind(StrEnum):
+    """Why the loop itself says something to the model."""
+
+    CIRCLES = "circles"  # it repeats itself, and is told to change its method
+
+
 class Purpose(StrEnum):
     """Why the model is called."""
 

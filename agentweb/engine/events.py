@@ -13,6 +13,7 @@ from agentweb.engine.enums import (
     DecisionKind,
     DeltaKind,
     ErrorKind,
+    NoteKind,
     Outcome,
     Purpose,
     Reason,
@@ -84,6 +85,16 @@ class SteeringTaken:
 class FollowUpTaken:
     turn: int
     messages: tuple[Queued, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoteAdded:
+    """The loop itself says something to the model, as the message ``message``; ``about`` says why."""
+
+    message: str
+    turn: int
+    about: NoteKind
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,6 +305,7 @@ Event = (
     | TurnStarted
     | SteeringTaken
     | FollowUpTaken
+    | NoteAdded
     | ModelRequested
     | MessageFinished
     | MessageInterrupted

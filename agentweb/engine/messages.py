@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentweb.engine.enums import Finish, Invalid, ResultKind
+from agentweb.engine.enums import Finish, Invalid, NoteKind, ResultKind
 
 Json = Any  # a value that the json module can write
 
@@ -32,11 +32,12 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class UserMessage:
-    """What a person wrote. ``author`` is a display name, or empty for the system's own notes to the model."""
+    """What a person wrote. ``author`` is a display name; with ``about`` it is the loop itself that speaks."""
 
     id: str
     text: str
     author: str = ""
+    about: NoteKind | None = None
 
 
 @dataclass(frozen=True, slots=True)

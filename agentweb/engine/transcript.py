@@ -12,6 +12,7 @@ from agentweb.engine.events import (
     MessageFinished,
     MessageInterrupted,
     ModelRequested,
+    NoteAdded,
     OutcomeSettled,
     OutcomeUnknown,
     ResultReceived,
@@ -86,7 +87,8 @@ class Transcript:
     ``turn`` and ``turn_open`` belong to this run; ``replied``: the open turn already has its model message;
     ``streaming`` is the id of the message that a model call is writing, ``attempt`` the number of that call within
     the turn. Results are not in ``messages``, they stand with their calls. ``stop`` is what an extension asked for.
-    Built from plain values; a call that ``calls`` does not mention is open.
+    ``began``: so many of the messages were there when this run began. Built from plain values; a call that ``calls``
+    does not mention is open.
     """
 
     messages: list[UserMessage | AssistantMessage] = field(default_factory=list)
@@ -97,6 +99,7 @@ class Transcript:
     streaming: str = ""
     attempt: int = 0
     stop: StopRequested | None = None
+    began: int = 0
 
     def __post_init__(self) -> None:
         for message in self.messages:
@@ -109,12 +112,15 @@ class Transcript:
                 while self.answered:  # tried again: the model is asked anew, and what it said to this before is no part
                     self.messages.pop()
                 self.turn, self.turn_open, self.replied, self.attempt, self.stop = 0, False, False, 0, None
+                self.began = len(self.messages)
             case TurnStarted(turn=turn):
                 self.turn, self.turn_open, self.replied, self.attempt = turn, True, False, 0
             case TurnFinished():
                 self.turn_open = False
             case SteeringTaken(messages=queued) | FollowUpTaken(messages=queued):
                 self.messages.extend(UserMessage(one.id, one.text, one.author) for one in queued)
+            case NoteAdded(message=message, about=about, text=text):
+                self.messages.append(UserMessage(message, text, about=about))
             case ModelRequested(message=message, attempt=attempt):
                 self.streaming, self.attempt = message, attempt
             case MessageFinished(message=finished):

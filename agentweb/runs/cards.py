@@ -12,7 +12,11 @@ def changed_cards(run: str, batch: Iterable[events.Event]) -> list[Card]:
     cards: dict[Card, None] = {}
     for event in batch:
         match event:
-            case events.ModelRequested(message=message) | events.MessageInterrupted(message=message):
+            case (
+                events.NoteAdded(message=message)
+                | events.ModelRequested(message=message)
+                | events.MessageInterrupted(message=message)
+            ):
                 cards[("message", message)] = None
             case events.MessageFinished(message=message):
                 cards[("message", message.id)] = None

@@ -143,11 +143,13 @@ class Run(models.Model):
 
 
 class Message(models.Model):
-    """A user or assistant entry of a conversation. Results of tools are on the calls of the assistant's message."""
+    """An entry of a conversation. Results of tools are on the calls of the assistant's message. What the system itself
+    says to the model is an entry too; ``why`` is then the reason, and on an interrupted message the kind of error."""
 
     class Role(models.TextChoices):
         USER = "user", _("User")
         ASSISTANT = "assistant", _("Assistant")
+        SYSTEM = "system", _("System")
 
     class Status(models.TextChoices):
         STREAMING = "streaming", _("Streaming")
@@ -163,6 +165,7 @@ class Message(models.Model):
     text = models.TextField(blank=True)
     thinking = models.TextField(blank=True)
     finish = models.CharField(max_length=10, blank=True)
+    why = models.CharField(max_length=20, blank=True)
     turn = models.PositiveIntegerField(default=0)
     extra = models.JSONField(default=dict)
     html = models.TextField(blank=True)

@@ -81,6 +81,18 @@ class Projection:
             )
 
     @_apply.register
+    def _(self, event: events.NoteAdded) -> None:
+        Message.objects.create(
+            public_id=event.message,
+            conversation_id=self.run.conversation_id,
+            run=self.run,
+            role=Message.Role.SYSTEM,
+            text=event.text,
+            why=event.about.value,
+            turn=event.turn,
+        )
+
+    @_apply.register
     def _(self, event: events.ModelRequested) -> None:
         self._add("model_calls", 1)
         Message.objects.create(
@@ -138,6 +150,7 @@ class Projection:
             text=event.text,
             thinking=event.thinking,
             finish="error",
+            why=event.error.kind.value,
             finished_at=self.now,
         )
 

@@ -238,7 +238,7 @@ def transcript_page(conversation: Conversation, *, after: int = 0, limit: int = 
     """Entries behind message ``after`` (a row id), and the row id to go on from, or None at the end."""
     rows = list(
         conversation.messages.filter(pk__gt=after)
-        .filter(Q(role=Message.Role.USER) | Q(status=Message.Status.FINISHED))
+        .filter(status=Message.Status.FINISHED)
         .prefetch_related("calls")[: limit + 1]
     )
     items = [item for row in rows[:limit] for item in _items(row)]

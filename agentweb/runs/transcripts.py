@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from django.db.models import Prefetch
 
-from agentweb.engine.enums import CallStatus, DecisionKind, Finish, Invalid, Resolution, ResultKind
+from agentweb.engine.enums import CallStatus, DecisionKind, Finish, Invalid, NoteKind, Resolution, ResultKind
 from agentweb.engine.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
 from agentweb.engine.ports import Answer, Decision
 from agentweb.engine.transcript import CallEntry, Transcript
@@ -47,6 +47,7 @@ def load(run: Run) -> tuple[Transcript, Usage]:
             for row in rows
             for call in row.calls.all()
         },
+        began=sum(not _said_in(run, row) for row in rows),
         turn=run.turns,
         turn_open=turn_edge is not None and turn_edge.kind == "TurnStarted",
         replied=replied,
@@ -54,6 +55,11 @@ def load(run: Run) -> tuple[Transcript, Usage]:
         attempt=0 if replied else len(attempts),
     )
     return transcript, usage_of(run)
+
+
+def _said_in(run: Run, row: Message) -> bool:
+    """Whether the message came after the run had begun; the one that it answers was there before."""
+    return row.run_id == run.pk and not (row.role == Message.Role.USER and row.turn == 0)
 
 
 def _runs_until(run: Run) -> list[int]:
@@ -100,6 +106,8 @@ def usage_of(run: Run) -> Usage:
 def _message(row: Message) -> UserMessage | AssistantMessage:
     if row.role == Message.Role.USER:
         return UserMessage(str(row.public_id), row.text, row.author.display_name if row.author else "")
+    if row.role == Message.Role.SYSTEM:
+        return UserMessage(str(row.public_id), row.text, about=NoteKind(row.why))
     return AssistantMessage(
         id=str(row.public_id),
         text=row.text,

@@ -14,7 +14,7 @@ from django.utils.translation import get_language
 from agentweb.runs import selectors
 from agentweb.runs.models import Message
 from agentweb.toolbox.workspace import readable_size
-from agentweb.ui import hidden, icons, message_html, theming
+from agentweb.ui import hidden, icons, message_html, notes, theming
 
 register = template.Library()
 
@@ -81,6 +81,12 @@ def hides_something(text: Any) -> bool:
 def rendered(message: Message) -> SafeString:
     """The message's markdown as safe HTML."""
     return message_html.message_html(message)
+
+
+@register.filter
+def note(message: Message) -> str:
+    """What the system did, in one sentence."""
+    return notes.sentence(message.why)
 
 
 @register.filter

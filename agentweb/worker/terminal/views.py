@@ -111,6 +111,8 @@ class Story:
             case events.SteeringTaken(messages=taken) | events.FollowUpTaken(messages=taken):
                 for queued in taken:
                     self._line(f"> {printable(queued.text)}", DIM)
+            case events.NoteAdded(text=text):
+                self._line(_("(to the agent: %(text)s)") % {"text": printable(text)}, DIM)
             case events.RunFinished():
                 self._finish(event)
             case _:

@@ -80,6 +80,17 @@ def test_an_answered_run_shows_text_thoughts_and_totals(cast):
     assert "Cancel" not in words.split("1.5 s")[1]
 
 
+def test_what_the_system_says_to_the_agent_stands_where_it_was_said(cast):
+    run = cast.run()
+    holder = journal.claim(str(run.public_id), make_worker())
+    note = "00000000-0000-4000-8000-00000000000a"
+    told = events.NoteAdded(note, 1, enums.NoteKind.CIRCLES, "Do <b>not</b> repeat this.")
+    journal.append(holder, (events.TurnStarted(1), told))
+    for address in (f"/c/{run.conversation.public_id}/", f"/cards/message/{note}"):
+        page = browser(cast.owner).get(address)
+        assert "The agent repeated itself, so it was told to try another way. Do <b>not</b> repeat" in text_of(page)
+
+
 def test_html_is_rendered_once_and_kept(cast):
     run = cast.run()
     answered(run, "# Title")

@@ -1,0 +1,15 @@
+"""What the system itself says to a model, in words for the people who watch."""
+
+from django.utils.translation import gettext_lazy as _
+
+from agentweb.engine.enums import NoteKind
+
+ICON = "info"
+SENTENCES = {
+    NoteKind.CIRCLES: _("The agent repeated itself, so it was told to try another way."),
+}
+
+
+def sentence(about: str) -> str:
+    """The plain words of a note; empty for a kind that is not known here."""
+    return str(SENTENCES[NoteKind(about)]) if about in set(NoteKind) else ""
