@@ -8,9 +8,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from agentweb.engine import events
+from agentweb.engine.codec import encode
 from agentweb.engine.enums import CallStatus, Purpose, Reason, Resolution
 from agentweb.ui import notes, reasons
 from agentweb.ui.calls import DECISIONS, RESULTS, STATES, CallCard
+from agentweb.ui.goals import goal_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,14 @@ def _steering_taken(fact: events.SteeringTaken, _tool: str) -> Telling:
 
 def _follow_up_taken(fact: events.FollowUpTaken, _tool: str) -> Telling:
     return Telling(_("Taken from the inbox after the agent had finished"), "corner-down-right")
+
+
+def _goals_checked(fact: events.GoalsChecked, _tool: str) -> Telling:
+    missed = [f"{goal_words(**encode(result))}: {result.problem}" for result in fact.results if not result.passed]
+    words = _("Goals checked: %(reached)d of %(all)d reached")
+    reached = {"reached": len(fact.results) - len(missed), "all": len(fact.results)}
+    css, icon = ("failed", "circle-alert") if missed else ("ok", "circle-check")
+    return Telling(words % reached, icon, css, "\n".join(missed))
 
 
 def _note_added(fact: events.NoteAdded, _tool: str) -> Telling:
@@ -165,6 +175,7 @@ _TELLERS: dict[type[events.Event], Callable[[Any, str], Telling]] = {
     events.TurnStarted: _turn_started,
     events.SteeringTaken: _steering_taken,
     events.FollowUpTaken: _follow_up_taken,
+    events.GoalsChecked: _goals_checked,
     events.NoteAdded: _note_added,
     events.ModelRequested: _model_requested,
     events.MessageFinished: _message_finished,

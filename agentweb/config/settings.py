@@ -269,6 +269,9 @@ FLUSH_SECONDS = positive("FLUSH_SECONDS", 0.08)
 # Dotted modules with tools of your own, beside the built-in ones.
 TOOLBOX_MODULES = env.list("TOOLBOX_MODULES", default=[])
 
+# Modules whose functions an admin may name as goal checks of an agent.
+GOAL_MODULES = env.list("GOAL_MODULES", default=[])
+
 # Dotted paths of the extensions of the loop, the built-in ones included: one that is left out is switched off.
 AGENTWEB_SEAMS = env.list("AGENTWEB_SEAMS", default=["agentweb.engine.recovering.Recovery"])
 

@@ -147,6 +147,7 @@ class NoteKind(StrEnum):
     """Why the loop itself says something to the model."""
 
     CIRCLES = "circles"  # it repeats itself, and is told to change its method
+    GOALS = "goals"  # checks of its answer failed, and it is told which
 
 
 class Purpose(StrEnum):

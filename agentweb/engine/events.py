@@ -45,6 +45,18 @@ class Queued:
 
 
 @dataclass(frozen=True, slots=True)
+class GoalResult:
+    """One goal check of an answer. ``kind`` and ``subject`` say what was checked, ``label`` is the name that people
+    gave it; ``problem`` is what the model is told, empty when the check passed."""
+
+    kind: str
+    subject: str
+    label: str
+    passed: bool
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class RunStarted:
     """The run exists. ``message`` is the user message that it answers; ``snapshot`` the digest of all that it uses."""
 
@@ -85,6 +97,14 @@ class SteeringTaken:
 class FollowUpTaken:
     turn: int
     messages: tuple[Queued, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GoalsChecked:
+    """The model had answered, and the goals of the agent were checked."""
+
+    turn: int
+    results: tuple[GoalResult, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,6 +325,7 @@ Event = (
     | TurnStarted
     | SteeringTaken
     | FollowUpTaken
+    | GoalsChecked
     | NoteAdded
     | ModelRequested
     | MessageFinished

@@ -14,6 +14,7 @@ from agentweb.engine.closing import A_PERSON, End, end_for
 from agentweb.engine.enums import Outcome, Purpose, Reason, StopAfter
 from agentweb.engine.events import FollowUpTaken, SteeringTaken, Step, TurnFinished, TurnStarted
 from agentweb.engine.extending import look_back, reflect
+from agentweb.engine.goals import goals_missed
 from agentweb.engine.reasoning import limit_reached, reason
 from agentweb.engine.seams import Point
 from agentweb.engine.setup import Setup
@@ -72,8 +73,11 @@ async def _next_turn(work: Work) -> Purpose | None:
     if transcript.turn_open and transcript.replied:
         work.add(TurnFinished(transcript.turn))
     steering = await inbox.steering()
+    missed = transcript.answered and not steering and await goals_missed(work)
+    if work.cancelled:
+        return None
     follow_ups = await inbox.follow_ups() if transcript.answered and not steering else ()
-    if end := _end(work, more=bool(steering or follow_ups)):
+    if end := _end(work, more=bool(steering or follow_ups), missed=missed):
         work.end(end)
         return None
     if not transcript.turn_open:
@@ -87,12 +91,12 @@ async def _next_turn(work: Work) -> Purpose | None:
     return Purpose.TURN
 
 
-def _end(work: Work, *, more: bool) -> End | None:
-    """Whether the run ends between two turns. ``more``: people left messages for it."""
+def _end(work: Work, *, more: bool, missed: bool) -> End | None:
+    """Whether the run ends between two turns. ``more``: people left messages for it; ``missed``: goals are."""
     transcript, stop_after = work.transcript, work.stop_after
     if transcript.answered and not more:
         return end_for(Outcome.ANSWERED, Reason.DONE)
-    if stop_after and (transcript.answered or (transcript.acted and stop_after is StopAfter.ACTING)):
+    if stop_after and (missed or transcript.answered or (transcript.acted and stop_after is StopAfter.ACTING)):
         return stopped(work, stop_after)
     if transcript.answered and _at_limit(work):
         return limit_reached(work)  # nothing to sum up; the messages go back to those who wrote them

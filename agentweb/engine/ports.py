@@ -265,6 +265,32 @@ class Answer:
     comment: str = ""
 
 
+class Goal(Protocol):
+    """Something that must be true of an answer before the run ends with it."""
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def subject(self) -> str:
+        """What is looked at: a path, a name; empty for the answer itself."""
+        ...
+
+    @property
+    def label(self) -> str:
+        """The name that people gave it, perhaps none."""
+        ...
+
+    @property
+    def words(self) -> str:
+        """The goal as the model reads it, never empty."""
+        ...
+
+    async def check(self, answer: str) -> str:
+        """What is missing, as a sentence for the model; empty when the goal is reached. May raise."""
+        ...
+
+
 # --- people -------------------------------------------------------------------------------------------------------
 
 

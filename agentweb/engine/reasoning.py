@@ -77,8 +77,14 @@ async def reason(work: Work, purpose: Purpose) -> AsyncGenerator[Step, None]:
         fault = ModelFault(ErrorKind.INTERNAL, sentences.MODEL_CRASHED)
         work.add(_interrupted(work, answer, fault))
         raise
-    if work.pending and (work.transcript.open_calls() or work.setup.seams.at(Point.AFTER_MODEL)):
+    if work.pending and not work.ended and _is_decided_about(work):
         yield work.take()  # the message is stored before any decision is taken about it
+
+
+def _is_decided_about(work: Work) -> bool:
+    """Whether somebody looks at the message before the run goes on or ends."""
+    setup = work.setup
+    return bool(work.transcript.open_calls() or setup.goals or setup.seams.at(Point.AFTER_MODEL))
 
 
 def _begin(work: Work, purpose: Purpose) -> PreparedCall:

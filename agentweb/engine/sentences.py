@@ -99,6 +99,15 @@ def modified(by: str, arguments: str, content: str) -> str:
     return f"(Run with arguments changed by {by or 'a person'}: {arguments})\n{content}"
 
 
+def missed(problems: Iterable[str]) -> str:
+    lines = "\n".join(f"- {problem}" for problem in problems)
+    return f"Not finished yet: these checks of your result failed.\n{lines}\nPut that right, then answer again."
+
+
+def check_broke(why: str) -> str:
+    return f"This could not be checked ({why})."
+
+
 def timed_out(seconds: float) -> str:
     return f"The tool did not finish within {seconds:g} seconds and was ended; part of its effect may have happened."
 

@@ -11,8 +11,8 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_post_parameters
 
 from agentweb.registry import faults, policies, services
-from agentweb.registry.forms import ChatModelForm
-from agentweb.registry.models import Agent, ChatModel, Policy, PolicyRule, Tool
+from agentweb.registry.forms import ChatModelForm, GoalCheckForm
+from agentweb.registry.models import Agent, ChatModel, GoalCheck, Policy, PolicyRule, Tool
 
 
 @admin.register(ChatModel)
@@ -79,6 +79,14 @@ class ToolAdmin(admin.ModelAdmin):
         return field
 
 
+class GoalInline(admin.StackedInline):
+    model = GoalCheck
+    form = GoalCheckForm
+    extra = 0
+    fields = ["position", "kind", "label", "path", "schema", "pattern", "function"]
+    ordering = ["position", "pk"]
+
+
 @admin.register(Agent)
 class AgentAdmin(admin.ModelAdmin):
     list_display = ["name", "team", "model", "max_turns", "sequential", "enabled", "updated_at"]
@@ -93,6 +101,7 @@ class AgentAdmin(admin.ModelAdmin):
         (_("Limits"), {"fields": ["max_turns", "sequential"]}),
         (_("For programs"), {"fields": ["public_id"]}),
     ]
+    inlines = [GoalInline]
 
 
 class RuleInline(admin.TabularInline):

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agentweb.registry import validators
 from agentweb.registry.fields import JsonObjectField
-from agentweb.registry.models import ChatModel
+from agentweb.registry.models import ChatModel, GoalCheck
 
 
 class ChatModelForm(forms.ModelForm):
@@ -45,6 +45,22 @@ class ChatModelForm(forms.ModelForm):
         if kept and "base_url" in cleaned and _server(cleaned["base_url"]) != _server(self.initial.get("base_url", "")):
             self.add_error("key", _("The base URL names another server now: enter its key, or forget the old one."))
         return cleaned
+
+
+class GoalCheckForm(forms.ModelForm):
+    """The schema is typed as JSON text, and blanks at the ends of a pattern mean something."""
+
+    schema = JsonObjectField(
+        label=_("JSON Schema"), required=False, help_text=_('Such as {"type": "object", "required": ["total"]}')
+    )
+
+    pattern = forms.CharField(
+        label=_("Pattern"), required=False, strip=False, max_length=1000, help_text=_("A regular expression.")
+    )
+
+    class Meta:
+        model = GoalCheck
+        exclude = ["agent"]
 
 
 def _server(address: str) -> tuple[str, str]:

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from functools import cache
-from importlib import import_module
-from typing import Any
 
 from django.conf import settings
 
 from agentweb.engine.seams import Point, Seams
+from agentweb.registry import dotted
 
 
 @cache
@@ -23,16 +22,8 @@ def load(paths: Sequence[str]) -> Seams:
 
 
 def _one(path: str) -> object:
-    found = _at(path)
+    found = dotted.at(path)
     seam = found() if isinstance(found, type) else found
     if not any(callable(getattr(seam, point, None)) for point in Point):
         raise ValueError(f"{path} has no method named {', '.join(Point)}.")
     return seam
-
-
-def _at(path: str) -> Any:
-    module, _dot, name = path.rpartition(".")
-    try:
-        return getattr(import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ValueError(f"{path} cannot be found ({error}).") from error

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from agentweb.engine.ports import ToolSpec
-from agentweb.registry import catalog, prompts
+from agentweb.registry import catalog, goals, prompts
 from agentweb.registry.models import Agent, ChatModel
 from agentweb.schema.json_text import canonical, digest
 
@@ -37,6 +37,7 @@ def build(agent: Agent, *, max_turns: int | None = None) -> Built:
         "prompt_version": prompts.VERSION,
         "max_turns": max_turns or agent.max_turns,
         "sequential": agent.sequential,
+        "goals": goals.data(agent),
         "model": model_data(model),
         "tools": [tool_data(spec) for spec in specs],
     }

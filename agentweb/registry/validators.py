@@ -1,11 +1,19 @@
 """What values must look like before the loop can work with them. Each validator raises ValidationError."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
+
+from agentweb.registry import dotted
+from agentweb.schema.check import check_any
+from agentweb.schema.patterns import MAX_PATTERN, PatternError, compiled
+from agentweb.schema.problems import render as problem_words
+from agentweb.toolbox import paths
 
 HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 TOOL_PATTERN = re.compile(r"[A-Za-z0-9_*-]{1,100}")
@@ -53,6 +61,54 @@ def body(value: Any) -> None:
     if taken := [name for name in OUR_BODY_FIELDS if name in value]:
         words = _("These fields are set by the loop itself: %(names)s.")
         raise ValidationError(words, code="body", params={"names": ", ".join(taken)})
+
+
+def goal_function(path: str) -> None:
+    """The dotted path of a function that may check an answer."""
+    goal_callable(path)
+
+
+def goal_callable(path: str) -> Callable[..., Any]:
+    """The function itself, from the modules that the operator allows, since it gets what the model wrote.
+
+    Raises ValidationError."""
+    module = path.rpartition(".")[0]
+    if module not in settings.GOAL_MODULES:
+        words = _("Functions of these modules can be named: %(modules)s. The operator lists them in GOAL_MODULES.")
+        modules = ", ".join(settings.GOAL_MODULES) or "–"
+        raise ValidationError(words, code="module", params={"modules": modules})
+    try:
+        found = dotted.at(path)
+    except ValueError as error:
+        raise ValidationError(str(error), code="function") from error
+    if not callable(found):
+        raise ValidationError(_("%(path)s cannot be called."), code="function", params={"path": path})
+    return found
+
+
+def json_schema(value: Any) -> None:
+    """A JSON Schema that values can be checked against."""
+    if problems := check_any(value):
+        found = problems[0]
+        text = f"{found.path}: {found.message}" if found.path else found.message
+        raise ValidationError(_("This is no JSON Schema: %(problem)s"), code="schema", params={"problem": text})
+
+
+def text_pattern(value: str) -> None:
+    """A regular expression that is quick on every text."""
+    try:
+        compiled(value)
+    except PatternError as error:
+        words = problem_words(error.keyword, {"limit": MAX_PATTERN}, _)
+        raise ValidationError(words, code="pattern") from error
+
+
+def file_path(value: str) -> None:
+    """A path in the workspace, as the file tools take it."""
+    try:
+        paths.parse(value)
+    except paths.WorkspaceError as error:
+        raise ValidationError(str(error), code="path") from error
 
 
 def tool_pattern(value: str) -> None:

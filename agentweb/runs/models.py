@@ -112,6 +112,7 @@ class Run(models.Model):
         settings.AUTH_USER_MODEL, models.SET_NULL, related_name="cancelled_runs", null=True, editable=False
     )
     stop_after = models.CharField(max_length=9, blank=True, editable=False)
+    goals = models.JSONField(default=list, editable=False)  # how the goal checks of the last answer came out
     held_at = models.DateTimeField(null=True, editable=False)  # its worker was lost: a person must let it go on
     queued_at = models.DateTimeField(null=True, editable=False)
     enqueued_at = models.DateTimeField(null=True, editable=False)

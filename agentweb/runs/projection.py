@@ -81,6 +81,10 @@ class Projection:
             )
 
     @_apply.register
+    def _(self, event: events.GoalsChecked) -> None:
+        self.changes["goals"] = encode(event.results)
+
+    @_apply.register
     def _(self, event: events.NoteAdded) -> None:
         Message.objects.create(
             public_id=event.message,

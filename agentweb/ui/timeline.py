@@ -11,6 +11,7 @@ from agentweb.runs.models import Call, Message, QueuedMessage, Run
 from agentweb.runs.selectors import Rights, RunView
 from agentweb.ui import reasons
 from agentweb.ui.calls import CallCard, call_card, labels
+from agentweb.ui.goals import GoalLine, goal_lines
 from agentweb.ui.states import State, calls_of, run_state
 
 STOPS = (
@@ -47,6 +48,7 @@ class RunPart:
     may_retry: bool
     may_resume: bool
     more_turns: int
+    goals: list[GoalLine]
     stops = STOPS
 
     @property
@@ -81,6 +83,7 @@ def _run_part(view: RunView, names: dict[str, str], may: Rights, latest: Run | N
         may_retry=may.write and unanswered and is_latest,
         may_resume=may.decide and run.held_at is not None,
         more_turns=run.agent.max_turns if may_continue else 0,
+        goals=goal_lines(run.goals),
     )
 
 

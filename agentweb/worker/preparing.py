@@ -11,6 +11,7 @@ from typing import Any
 from agentweb.engine.setup import Setup
 from agentweb.engine.transcript import Transcript
 from agentweb.engine.usage import Limits, Usage
+from agentweb.registry.goals import goals_in
 from agentweb.registry.ports import AgentTools, LivePolicy, model_for
 from agentweb.registry.seams import installed
 from agentweb.runs import transcripts, workspaces
@@ -60,6 +61,7 @@ def prepare(loaded: Loaded, claimed: Claimed, controls: RunControls, in_thread: 
         clock=time.monotonic,
         sleep=asyncio.sleep,
         sequential=snapshot["sequential"],
+        goals=goals_in(snapshot, workspace=workspace),
         seams=installed(),
         lost=claimed.recovered,
         run=claimed.run,

@@ -40,6 +40,7 @@ from agentweb.engine.ports import (
     Ask,
     Decision,
     Finding,
+    Goal,
     ModelDelta,
     ModelError,
     ModelReply,
@@ -264,6 +265,7 @@ class Shell:
         limits: Limits | None = None,
         sequential: bool = False,
         seams: tuple[object, ...] = (Recovery(),),
+        goals: tuple[Goal, ...] = (),
     ) -> None:
         self.model = ScriptedTestModel(list(script))
         self.tools = FakeToolset(*tools)
@@ -292,6 +294,7 @@ class Shell:
             sequential=sequential,
             jitter=lambda: 1.0,
             seams=Seams(seams),
+            goals=goals,
         )
 
     def _new_id(self) -> str:

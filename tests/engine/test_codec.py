@@ -22,6 +22,7 @@ EXAMPLES = [
     events.TurnStarted(1),
     events.SteeringTaken(2, (events.Queued("q1", "shorter", "Ann", 1),)),
     events.FollowUpTaken(2, ()),
+    events.GoalsChecked(2, (events.GoalResult("file", "a.md", "File exists: a.md", False, "There is none."),)),
     events.NoteAdded("n1", 3, enums.NoteKind.CIRCLES, "Do something else."),
     events.ModelRequested("m2", 1, 1, "scripted", "d" * 64, enums.Purpose.WRAP_UP),
     events.MessageFinished(AssistantMessage("m2", "hi", "hm", (CALL, BROKEN), enums.Finish.TOOL_CALLS), USAGE, 0.5),

@@ -85,7 +85,8 @@ def test_tools_are_neither_added_nor_deleted_here(site):
 
 
 def agent_form(**changes) -> dict:
-    return {"name": "Clerk", "description": "", "instructions": "", "max_turns": "5", "enabled": "on", **changes}
+    form = {"name": "Clerk", "description": "", "instructions": "", "max_turns": "5", "enabled": "on"}
+    return form | {"goals-TOTAL_FORMS": "0", "goals-INITIAL_FORMS": "0"} | changes
 
 
 def test_an_agent_gets_the_tools_that_were_chosen(site):

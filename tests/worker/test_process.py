@@ -77,6 +77,22 @@ def test_a_run_that_reached_its_limit_is_continued_to_its_end(people, process):
     assert "Beijing" in second.messages.last().text
 
 
+def test_goals_are_checked_when_the_model_answers(people, process):
+    people.agent.goals.create(kind="text", pattern=r"20\d\d")
+    people.agent.goals.create(kind="file", path="report.md", position=1)
+    people.agent.max_turns = 2
+    people.agent.save()
+    run = people.run("What is the date today?")
+
+    process.advance(str(run.public_id))
+
+    assert [(each["kind"], each["passed"]) for each in reread(run).goals] == [("text", True), ("file", False)]
+    assert reread(run).outcome == Outcome.LIMIT_REACHED
+    [note] = run.messages.filter(role=Message.Role.SYSTEM)
+    assert "- The file report.md exists: There is no file report.md." in note.text
+    assert kinds(run).count("NoteAdded") == 1
+
+
 def test_the_celery_task_returns_only_when_the_run_has_come_to_rest(people, process, settings):
     run = people.run("What is the date today?")
     worker_process._current = process

@@ -1,5 +1,7 @@
 """Sending messages, what waits in a run's inbox, and ending or repeating a run."""
 
+from uuid import uuid4
+
 import pytest
 
 from agentweb.engine import enums, events
@@ -178,6 +180,24 @@ def test_after_a_limit_the_page_offers_to_continue_with_more_turns(cast, client)
     assert f'<section id="run-{new.public_id}"' in html_of(answer)
     assert "Please go on. You have 10 more turns." in text_of(answer)
     assert client.post(f"/runs/{run.public_id}/continue", headers=HTMX).status_code == 409
+
+
+def test_the_goals_of_a_run_are_a_checklist_and_the_note_to_the_agent_is_shown_apart(cast, client):
+    run = cast.run()
+    holder = journal.claim(str(run.public_id), make_worker("w"))
+    results = (
+        events.GoalResult("file", "a.md", "", False, "There is no file a.md."),
+        events.GoalResult("json", "", "", True),
+        events.GoalResult("text", "", "The title", True),
+    )
+    note = events.NoteAdded(str(uuid4()), 1, enums.NoteKind.GOALS, "Not finished yet: <b>a.md</b>")
+    journal.append(holder, (events.GoalsChecked(1, results), note, events.TurnStarted(2)))
+    words = text_of(client.get(f"/cards/run/{run.public_id}", {"part": "section"}))
+    assert "The file a.md exists missed There is no file a.md." in words
+    assert "The answer is JSON that fits the schema reached" in words
+    assert "The title reached" in words
+    card = client.get(f"/cards/message/{note.message}")
+    assert "so the agent was told which. Not finished yet: <b>a.md</b>" in text_of(card)
 
 
 def test_a_whole_run_can_be_fetched(cast, client):
