@@ -2,8 +2,9 @@
 
 from datetime import timedelta
 
+from django import db
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import connection
 from django.db.models.functions import Now
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
@@ -34,7 +35,7 @@ def _database() -> bool:
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
-    except DatabaseError:
+    except db.Error:
         return False
     return True
 
@@ -43,5 +44,5 @@ def _worker() -> bool:
     try:
         fresh = Now() - timedelta(seconds=settings.LEASE_SECONDS)
         return WorkerProcess.objects.filter(beat_at__gt=fresh).exists()
-    except DatabaseError:
+    except db.Error:
         return False

@@ -5,8 +5,8 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+from django import db
 from django.conf import settings
-from django.db import DatabaseError
 from redis.exceptions import RedisError
 
 from agentweb.engine.enums import StopAfter
@@ -81,7 +81,7 @@ class ControlDesk:
             if self._runs:
                 try:
                     await self._read()
-                except DatabaseError:
+                except db.Error:
                     logger.exception("The wishes of people could not be read.")
 
     async def listen(self) -> None:

@@ -5,8 +5,8 @@ import logging
 import random
 from collections.abc import Callable
 
+from django import db
 from django.conf import settings
-from django.db import DatabaseError
 
 from agentweb.runs import upkeep
 from agentweb.runs.models import WorkerProcess
@@ -27,7 +27,7 @@ async def sweep_forever(worker: WorkerProcess, database: DatabaseThreads, held: 
             suspects = await sweep(worker, database, held, suspects)
             if number % CLEAN_EACH == 0:
                 await database.run(upkeep.forget_workers)
-        except DatabaseError:
+        except db.Error:
             logger.exception("The sweep failed; the next one comes soon.")
 
 
