@@ -70,6 +70,7 @@ def _choose_settings() -> None:
         "DATA_DIR": str(folder),
         "DATABASE_URL": _database_address(folder),
         "SECRET_KEY": "a key for tests only, which guards nothing at all",
+        "LOG_FORMAT": "text",  # people read what pytest shows
     }
     for name in ("REDIS_URL", "OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL", "DEBUG", "ALLOWED_HOSTS"):
         os.environ[name] = ""  # stronger than a .env file

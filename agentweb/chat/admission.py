@@ -18,8 +18,9 @@ from redis.exceptions import RedisError
 
 from agentweb.runs import selectors
 from agentweb.runs.errors import NotFound
+from agentweb.runs.live import keys
 from agentweb.runs.models import Run
-from agentweb.teams.models import User
+from agentweb.teams.models import Membership, Role, User
 
 store_class = import_module(settings.SESSION_ENGINE).SessionStore
 
@@ -32,9 +33,15 @@ class Refusal(IntEnum):
     GONE = 4404
 
 
-def group_of(user: User) -> str:
-    """The channel group of all sockets of one person."""
-    return f"user.{user.pk}"
+@database_sync_to_async
+def groups_of(user: User) -> list[str]:
+    """The channel groups in which the person's sockets hear of approvals that they may decide."""
+    groups = [keys.person_group(user.pk)]
+    for team, role in Membership.objects.filter(user=user, role__in=selectors.CHATS).values_list("team_id", "role"):
+        groups.append(keys.team_group(team))
+        if role == Role.ADMIN:
+            groups.append(keys.admins_group(team))
+    return groups
 
 
 async def person(session_key: str | None) -> User | None:
@@ -68,4 +75,4 @@ def close_sockets(sender: Any, request: Any, user: User | None, **_: Any) -> Non
         return
     message = {"type": "signed.out", "session": fingerprint(session.session_key)}
     with suppress(RedisError, OSError):  # the sockets look at their session themselves before long
-        async_to_sync(layer.group_send)(group_of(user), message)
+        async_to_sync(layer.group_send)(keys.person_group(user.pk), message)

@@ -10,11 +10,11 @@ from urllib.parse import parse_qs
 from uuid import UUID
 
 from channels.generic.websocket import AsyncWebsocketConsumer
-from django.db import DatabaseError
+from django import db
 from redis.exceptions import RedisError
 from structlog.contextvars import bind_contextvars
 
-from agentweb.chat.admission import Refusal, fingerprint, group_of, person, refusal
+from agentweb.chat.admission import Refusal, fingerprint, groups_of, person, refusal
 from agentweb.chat.blocks import BlockWriter
 from agentweb.runs import live
 from agentweb.runs.live import START, Cursor, Frame
@@ -31,14 +31,16 @@ TOO_SLOW, FAILED = 4408, 4500
 class ConversationConsumer(AsyncWebsocketConsumer):
     """Accepts first and closes with a code then, since a page cannot see why a handshake was refused."""
 
-    def __init__(self, ping_s: float = PING_S, check_s: float = CHECK_S) -> None:
+    def __init__(self, ping_s: float = PING_S, check_s: float = CHECK_S, slow_s: float = SLOW_S) -> None:
         super().__init__()
-        self._ping_s, self._check_s = ping_s, check_s
+        self._ping_s, self._check_s, self._slow_s = ping_s, check_s, slow_s
 
     async def connect(self) -> None:
         self._tasks: list[asyncio.Task[None]] = []
         self._user: User | None = None
-        self._check_now = asyncio.Event()
+        self._groups: list[str] = []
+        self._wake = asyncio.Event()
+        self._check_now = self._hinted = False
         self._sending = asyncio.Lock()
         self._session = self.scope["session"].session_key
         self._conversation: UUID = self.scope["url_route"]["kwargs"]["conversation"]
@@ -55,23 +57,24 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        if self._user is not None:
-            with contextlib.suppress(RedisError, OSError):
-                await self.channel_layer.group_discard(group_of(self._user), self.channel_name)
+        with contextlib.suppress(RedisError, OSError):
+            for group in self._groups:
+                await self.channel_layer.group_discard(group, self.channel_name)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Pages act by requests; what comes over the socket is not read."""
 
     async def hint(self, event: dict[str, Any]) -> None:
-        """Something about the person changed."""
-        await self._say({"hint": {name: value for name, value in event.items() if name != "type"}})
-        self._check_now.set()
+        """The person's inbox changed. Said soon, and once for several: nothing waits here for a slow reader."""
+        self._hinted = True
+        self._wake.set()
 
     async def signed_out(self, event: dict[str, Any]) -> None:
         if event["session"] == fingerprint(self._session):
             await self._end(Refusal.SIGNED_OUT)
         else:
-            self._check_now.set()
+            self._check_now = True
+            self._wake.set()
 
     async def _end(self, code: int) -> None:
         """Daphne takes a plain int only."""
@@ -90,9 +93,11 @@ class ConversationConsumer(AsyncWebsocketConsumer):
     async def _join_hints(self) -> None:
         assert self._user is not None
         try:
-            await self.channel_layer.group_add(group_of(self._user), self.channel_name)
-        except (RedisError, OSError):
-            logger.warning("No hints for this socket: Redis does not answer.")
+            for group in await groups_of(self._user):
+                await self.channel_layer.group_add(group, self.channel_name)
+                self._groups.append(group)
+        except (RedisError, OSError, db.Error):
+            logger.warning("No hints for this socket: Redis or the database does not answer.")
 
     async def _stream(self) -> None:
         blocks = BlockWriter(asyncio.get_running_loop().time)
@@ -108,20 +113,23 @@ class ConversationConsumer(AsyncWebsocketConsumer):
             await self._end(FAILED)
 
     async def _watch(self) -> None:
-        """Keep proxies from closing a silent socket, and close it ourselves when the person may not read on."""
+        """Keep proxies from closing a silent socket, and close it ourselves when the person may not read on. Passes on
+        hints."""
         loop = asyncio.get_running_loop()
         next_check = loop.time() + self._check_s
         while True:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._check_now.wait(), min(self._ping_s, max(0.0, next_check - loop.time())))
-            if self._check_now.is_set() or loop.time() >= next_check:
-                self._check_now.clear()
+                await asyncio.wait_for(self._wake.wait(), min(self._ping_s, max(0.0, next_check - loop.time())))
+            self._wake.clear()
+            if self._check_now or loop.time() >= next_check:
+                self._check_now = False
                 next_check = loop.time() + self._check_s
                 if (code := await self._refusal_later()) is not None:
                     await self._end(code)
                     return
+            hinted, self._hinted = self._hinted, False
             try:
-                await self._say({"ping": 1})
+                await self._say({"hint": {"inbox": 1}} if hinted else {"ping": 1})
             except TimeoutError:
                 await self._end(TOO_SLOW)
                 return
@@ -129,7 +137,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
     async def _refusal_later(self) -> Refusal | None:
         try:
             return await self._refusal()
-        except DatabaseError:
+        except db.Error:
             logger.exception("A socket's rights could not be read.")
             return None
 
@@ -137,7 +145,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         """Raises TimeoutError for a reader that does not read."""
         text = json.dumps(frame, ensure_ascii=False, separators=(",", ":"))
         async with self._sending:
-            await asyncio.wait_for(self.send(text_data=text), SLOW_S)
+            await asyncio.wait_for(self.send(text_data=text), self._slow_s)
 
 
 def _place(query: bytes) -> tuple[str, Cursor]:

@@ -9,7 +9,7 @@ import logging.config
 import sys
 import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TextIO
 from urllib.parse import urlsplit
 
 import structlog
@@ -54,7 +54,17 @@ def configure(config: dict[str, Any]) -> None:
 
 
 class Lines(logging.StreamHandler):
-    """Standard error. A line that cannot be written is named; what it would have said may hold anything."""
+    """Standard error as it is when the line is written, or another stream. A line that cannot be written is named; what
+    it would have said may hold anything."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        super().__init__(stream)
+        self._is_stderr = stream is None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if self._is_stderr:
+            self.stream = sys.stderr
+        super().emit(record)
 
     def handleError(self, record: logging.LogRecord) -> None:
         kind = sys.exc_info()[0]

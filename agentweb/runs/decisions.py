@@ -58,6 +58,7 @@ def decide(
         journal.mark_queued(run)
         run.conversation = approval.run.conversation
         outbox.touch(run, cards=[("call", str(approval.call.public_id))])
+        outbox.inbox_changed(run.conversation)
     approval.refresh_from_db(fields=[*changes, "decided_by", "decided_at", "comment", "response"])
     return approval
 

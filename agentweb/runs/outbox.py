@@ -8,9 +8,11 @@ from django.utils.module_loading import import_string
 from kombu.exceptions import OperationalError
 
 from agentweb.engine import events
+from agentweb.engine.enums import ApprovalStatus
 from agentweb.runs import live
 from agentweb.runs.cards import Card, changed_cards, opened_message
-from agentweb.runs.models import Run
+from agentweb.runs.live import keys
+from agentweb.runs.models import Conversation, Run, Visibility
 
 ADVANCE = "runs.advance"
 logger = logging.getLogger(__name__)
@@ -43,6 +45,25 @@ def announce(row: Run, batch: events.Batch, last: int) -> None:
         ),
         robust=True,
     )
+    if any(map(_changes_inboxes, batch)):
+        inbox_changed(row.conversation)
+
+
+def _changes_inboxes(event: events.Event) -> bool:
+    """A decision told of its own when it was made; the event only says that the run has taken it up."""
+    ended = (ApprovalStatus.EXPIRED, ApprovalStatus.CANCELLED)
+    return isinstance(event, events.ApprovalRequested) or (
+        isinstance(event, events.ApprovalDecided) and event.status in ended
+    )
+
+
+def inbox_changed(conversation: Conversation) -> None:
+    """Tell those who may decide about the conversation's calls that what waits for them has changed."""
+    if conversation.visibility == Visibility.TEAM:
+        groups = [keys.team_group(conversation.team_id)]
+    else:
+        groups = [keys.person_group(conversation.owner_id), keys.admins_group(conversation.team_id)]
+    transaction.on_commit(lambda: live.publish_hint(groups), robust=True)
 
 
 def touch(row: Run, cards: list[Card] | None = None) -> None:

@@ -76,6 +76,7 @@ def expire_approvals() -> int:
             if changed:
                 journal.mark_queued(approval.run)
                 outbox.touch(approval.run, cards=[("call", str(approval.call.public_id))])
+                outbox.inbox_changed(approval.run.conversation)
                 count += 1
     return count
 

@@ -2,19 +2,14 @@
 
 import asyncio
 import json
-from contextlib import asynccontextmanager
 from itertools import pairwise
 from uuid import uuid4
 
 import pytest
-from channels.auth import AuthMiddlewareStack
-from channels.routing import URLRouter
 from channels.testing import WebsocketCommunicator
 from django.contrib.sessions.models import Session
-from django.test import AsyncClient, Client
-from django.urls import path
+from django.test import AsyncClient
 
-from agentweb.chat import consumers
 from agentweb.chat.admission import Refusal
 from agentweb.config.asgi import application
 from agentweb.engine.enums import Outcome, Reason
@@ -22,9 +17,10 @@ from agentweb.engine.events import ModelRequested, RunFinished, TurnFinished, Tu
 from agentweb.engine.usage import Usage
 from agentweb.runs import journal, services
 from agentweb.runs.selectors import conversation_for
-from agentweb.teams.models import Membership, User
+from agentweb.teams.models import Membership
 from tests.author import claimed_run, in_thread
 from tests.cast import Cast, make_cast, make_worker
+from tests.chat.sockets import close_code, connected, frames_until, impatient, session_of, socket_of
 from tests.render.browser import text_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -33,48 +29,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def people(valkey) -> Cast:
     return make_cast()
-
-
-def session_of(user: User | None) -> str:
-    client = Client()
-    if user is not None:
-        client.force_login(user)
-        return client.cookies["sessionid"].value
-    return ""
-
-
-def socket_of(session: str, conversation, query: str = "", origin: str = "http://testserver") -> WebsocketCommunicator:
-    headers = [(b"host", b"testserver"), (b"cookie", f"sessionid={session}".encode())]
-    if origin:
-        headers.append((b"origin", origin.encode()))
-    return WebsocketCommunicator(application, f"/ws/conversations/{conversation}/{query}", headers)
-
-
-@asynccontextmanager
-async def connected(user: User, conversation, query: str = ""):
-    socket = socket_of(await in_thread(session_of, user), conversation, query)
-    assert (await socket.connect(timeout=15))[0]
-    try:
-        yield socket
-    finally:
-        await socket.disconnect()
-
-
-async def close_code(socket: WebsocketCommunicator) -> int:
-    while (message := await socket.receive_output(timeout=15))["type"] != "websocket.close":
-        pass
-    assert type(message["code"]) is int  # Daphne refuses its relatives
-    return message["code"]
-
-
-async def frames_until(socket: WebsocketCommunicator, kind: str) -> list[dict]:
-    frames = []
-    while True:
-        frame = await socket.receive_json_from(timeout=15)
-        if "run" in frame:
-            frames.append(frame)
-        if any(event["kind"] == kind for event in frame.get("events", ())):
-            return frames
 
 
 async def claimed(people: Cast, text: str = "What is the date today?") -> journal.Claimed:
@@ -297,13 +251,6 @@ async def sign_out(session: str) -> None:
     client = AsyncClient()
     client.cookies["sessionid"] = session
     assert (await client.post("/accounts/logout/")).status_code == 302
-
-
-def impatient(user_session: str, conversation, **patience: float) -> WebsocketCommunicator:
-    """A socket of the same consumer, which looks and pings more often."""
-    route = path("ws/conversations/<uuid:conversation>/", consumers.ConversationConsumer.as_asgi(**patience))
-    headers = [(b"cookie", f"sessionid={user_session}".encode())]
-    return WebsocketCommunicator(AuthMiddlewareStack(URLRouter([route])), f"/ws/conversations/{conversation}/", headers)
 
 
 async def test_a_page_that_may_no_longer_see_the_conversation_is_closed_at_the_next_look(people):

@@ -12,3 +12,18 @@ def run_keys(run: str) -> list[str]:
 
 def channel_of(conversation: str) -> str:
     return f"aw:c:{conversation}"
+
+
+# Groups of the channel layer: all sockets of one person, of those who chat in a team, of the admins among them.
+
+
+def person_group(user: int) -> str:
+    return f"user.{user}"
+
+
+def team_group(team: int) -> str:
+    return f"team.{team}"
+
+
+def admins_group(team: int) -> str:
+    return f"admins.{team}"

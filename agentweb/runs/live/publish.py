@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 import redis
+from channels.layers import get_channel_layer
 from django.conf import settings
 from redis.backoff import NoBackoff
 from redis.retry import Retry
@@ -18,6 +19,8 @@ logger = logging.getLogger(__name__)
 
 TIMEOUT_S = 1.0
 PAUSE_S = 2.0  # after a failure nobody waits for Redis again for this long
+
+GROUP_PREFIX = "asgi__group__"  # the channel layer's own
 
 Card = tuple[str, str]
 
@@ -39,7 +42,7 @@ class Publisher:
         fixed = (channel, frame_tail(frame), keys.STREAM_LENGTH, keys.EXPIRY_S)
         self._attempt(lambda: self._eval(script, keys.run_keys(run), (*fixed, *arguments)))
 
-    def publish(self, channel: str, text: str) -> None:
+    def publish(self, channel: str, text: str | bytes) -> None:
         self._attempt(lambda: self._redis.publish(channel, text))
 
     def answers(self) -> bool:
@@ -115,6 +118,19 @@ def publish_touch(*, run: str, conversation: str, cards: Sequence[Card]) -> None
     if settings.REDIS_URL:
         frame = {"run": run, "cards": [list(card) for card in cards]}
         _publisher(settings.REDIS_URL).run_script(scripts.TOUCH, run, conversation, frame)
+
+
+def publish_hint(groups: Sequence[str]) -> None:
+    """Tell the sockets of some groups that their people's inbox of approvals changed.
+
+    Written as the channel layer would write it, which can be asked from an event loop only and would connect anew for
+    each loop that a thread makes."""
+    layer = get_channel_layer()
+    if not settings.REDIS_URL or layer is None:
+        return
+    message = layer.serialize({"type": "hint", "inbox": 1})
+    for group in groups:
+        _publisher(settings.REDIS_URL).publish(f"{GROUP_PREFIX}{group}", message)
 
 
 def answers() -> bool:
