@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from django.utils.functional import Promise
+from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from agentweb.engine.enums import Reason, StopAfter
@@ -42,6 +43,7 @@ class RunPart:
     state: State
     sentence: str
     error: str
+    error_recorded: str
     stopping_after: str | Promise
     may_write: bool
     may_cancel: bool
@@ -77,6 +79,7 @@ def _run_part(view: RunView, names: dict[str, str], may: Rights, latest: Run | N
         state=run_state(run, calls, names),
         sentence=reasons.sentence(run.reason) if run.reason != Reason.DONE else "",
         error=fault(run),
+        error_recorded=recorded_fault(run) if speaks_otherwise() else "",
         stopping_after=STOPPING.get(run.stop_after, "") if run.live else "",
         may_write=may.write,
         may_cancel=may.cancel and run.live and not run.cancel_requested_at,
@@ -104,5 +107,17 @@ def claim(message: Message) -> str:
 
 
 def fault(run: Run) -> str:
-    """What a failed run says about its error, for people."""
+    """What a failed run says about its error: the recorded words, or a sentence in the viewer's other language."""
+    if speaks_otherwise() and isinstance(run.error, dict):
+        return reasons.fault(str(run.error.get("kind", "")))
+    return recorded_fault(run)
+
+
+def recorded_fault(run: Run) -> str:
+    """In English, with all that the model server said."""
     return str(run.error.get("message", "")) if isinstance(run.error, dict) else ""
+
+
+def speaks_otherwise() -> bool:
+    """Whether the viewer reads another language than that of the record."""
+    return not (get_language() or "en").startswith("en")

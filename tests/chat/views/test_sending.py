@@ -229,3 +229,15 @@ def test_what_cannot_be_read_at_all_is_told_on_a_page(cast, body, kind):
     answer = browser(cast.owner).post(f"/c/{conversation.public_id}/send", body, content_type=kind)
     assert 400 <= answer.status_code < 500
     assert "The request could not be understood." in text_of(answer)
+
+
+@pytest.mark.parametrize(
+    ("language", "first", "recorded"),
+    [("en", "Nothing answers at 127.0.0.1:9.", False), ("zh-hans", "无法连接模型服务器。", True)],
+)
+def test_what_went_wrong_with_a_model_is_said_in_the_language_of_the_page(cast, client, language, first, recorded):
+    run = cast.run()
+    failed(run, "Nothing answers at 127.0.0.1:9.")
+    html = html_of(client.get(f"/cards/run/{run.public_id}", headers={"Accept-Language": language}))
+    assert f'<p class="notice danger" dir="auto">{first}' in html
+    assert ('<p class="notice" lang="en" dir="auto">Nothing answers at 127.0.0.1:9.</p>' in html) is recorded
