@@ -25,6 +25,10 @@ def dockerfile() -> list[str]:
     return [line for line in text.splitlines() if line and not line.startswith("#")]
 
 
+def documented_variables() -> set[str]:
+    return set(re.findall(r"^#([A-Z_]+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
+
+
 def test_there_is_a_database_a_broker_a_preparation_the_site_and_workers():
     found = services(GIVEN)
     assert set(found) == {"postgres", "valkey", *OURS}
@@ -50,8 +54,11 @@ def test_each_of_our_services_has_the_same_valid_environment(name):
     env = found[name].env
     assert env == found["web"].env
     assert rules.first_broken({variable: value for variable, value in env.items() if value}) is None
-    documented = set(re.findall(r"^#([A-Z_]+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
-    assert set(env) <= documented
+    assert set(env) <= documented_variables()
+
+
+def test_every_variable_that_is_checked_is_documented_where_all_are():
+    assert set(rules.RULES) <= documented_variables()
 
 
 @pytest.mark.parametrize("name", OURS)
