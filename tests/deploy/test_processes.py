@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.deploy.proxy import Proxy
-from tests.deploy.site import HOST, Site, site_on
+from tests.deploy.site import HOST, READY_SECONDS, Site, site_on
 from tests.deploy.visitor import Visitor
 from tests.waiting import until
 
@@ -40,7 +40,7 @@ def test_the_site_keeps_answering_a_person_while_a_web_process_and_a_worker_are_
     warned = checked.communicate()[0]
     assert checked.returncode == 0, warned
     site.wait_until_ready(*WEBS)
-    until(lambda: site.workers_alive() == len(WORKERS), what="all workers are there")
+    until(lambda: site.workers_alive() == len(WORKERS), READY_SECONDS, "all workers are there")
     _answers_as_a_site_behind_tls_does(site)
 
     person = Visitor(HOST, proxy.port)
