@@ -27,6 +27,8 @@ CHECK_S = 30.0  # between two looks at session and rights
 SLOW_S = 20.0  # a reader that takes nothing for this long comes back with its cursor
 TOO_SLOW, FAILED = 4408, 4500
 
+_as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
 
 class ConversationConsumer(AsyncWebsocketConsumer):
     """Accepts first and closes with a code then, since a page cannot see why a handshake was refused."""
@@ -143,9 +145,9 @@ class ConversationConsumer(AsyncWebsocketConsumer):
 
     async def _say(self, frame: Frame) -> None:
         """Raises TimeoutError for a reader that does not read."""
-        text = json.dumps(frame, ensure_ascii=False, separators=(",", ":"))
-        async with self._sending:
-            await asyncio.wait_for(self.send(text_data=text), self._slow_s)
+        text = _as_json(frame)
+        async with self._sending, asyncio.timeout(self._slow_s):
+            await self.send(text_data=text)
 
 
 def _place(query: bytes) -> tuple[str, Cursor]:

@@ -62,7 +62,8 @@ class Mailbox:
         if not self._frames and not self._stale:
             self._arrived.clear()
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._arrived.wait(), timeout_s)
+                async with asyncio.timeout(timeout_s):  # unlike wait_for it makes no task for each frame
+                    await self._arrived.wait()
         if self._stale:
             self._stale = False
             return Notice.LOOK_AGAIN
