@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable
+from heapq import heappop, heappush
 from itertools import count
 from typing import Any
 
@@ -19,24 +20,35 @@ logger = logging.getLogger(__name__)
 
 LONGEST_WINDOW_S = 0.5
 SHRINK = 0.8  # from one pass to the next, after a busy time
-COST_FACTOR = 10  # the window is at least this many times what a pass takes
-TOGETHER_S = 0.005  # lanes that are due within this time go into the same pipeline
+COST_FACTOR = 4  # the window is at least this many times what a pass takes
+FRAMES_A_SECOND = 600  # of all watched runs; with more runs than that allows for, the window is longer
+UNWATCHED = 4  # times the window, for what nobody sees
+TICK_S = 0.01  # lanes have their places at whole ticks, so that those of one tick share a pipeline
+SPEAKING_S = 1.0  # since its last frame, a run counts as one that speaks
 SETTLE_S = 0.3
 FIRST_BACKOFF_S, LAST_BACKOFF_S = 0.25, 5.0
 GOLDEN = 0.618034  # fractions of its multiples spread evenly, however many there are
+NEVER = float("inf")
 
 DELTAS_SHA = scripts.sha(scripts.DELTAS)
 
 
 class Flusher:
-    """Lives on one event loop. Redis being away never blocks or fails a run: its text waits and is sent later."""
+    """Lives on one event loop. Redis being away never blocks or fails a run: its text waits and is sent later.
+
+    A lane's place in the window is where it sends, and when whoever feeds it does well to look for more (``rest_s``).
+    """
 
     def __init__(self, window_s: float, clock: Callable[[], float]) -> None:
         self._least_window_s = self._window_s = window_s
         self._clock = clock
         self._lanes: set[Lane] = set()
         self._numbers = count()
+        self._queue: list[tuple[float, int, Lane]] = []  # by the time at which a lane is due; old entries stay in
+        self._entries = count()
         self._wake = asyncio.Event()
+        self._alarm: asyncio.TimerHandle | None = None
+        self._alarm_at = NEVER
         self._backoff_s = FIRST_BACKOFF_S
         self._down_until = float("-inf")
 
@@ -47,12 +59,19 @@ class Flusher:
 
     def close(self, lane: Lane) -> None:
         self._lanes.discard(lane)
+        lane.due = NEVER
 
     def add(self, lane: Lane, step: Delta | ToolProgressed) -> None:
         """The first step after a silence leaves at once, the others at the lane's place in the window."""
-        now = self._clock()
+        now, waited = self._clock(), lane.waits
         lane.add(step, now)
-        self._schedule(lane, now)
+        if lane.waits and not waited:
+            self._schedule(lane, now, at_once=now - lane.sent_at >= self._window_of(lane) / 2)
+
+    def rest_s(self, lane: Lane) -> float:
+        """How long more of the lane's message may gather where it comes from before it is wanted here."""
+        now = self._clock()
+        return self._place(lane, now) - now
 
     async def settle(self, lane: Lane, *, final: bool = False) -> None:
         """Return when everything of the lane has left, or when Redis takes too long. ``final``: its message is done."""
@@ -61,43 +80,80 @@ class Flusher:
         if not (lane.waits or final) or self._clock() < self._down_until:
             return
         lane.settled.clear()
-        lane.due = self._clock()
-        self._wake.set()
+        self._due(lane, self._clock())
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(lane.settled.wait(), SETTLE_S)
+            async with asyncio.timeout(SETTLE_S):
+                await lane.settled.wait()
 
     async def run(self) -> None:
         """Send, until cancelled."""
         while True:
-            await self._until_due()
-            begun = self._clock()
-            await self._pass([lane for lane in self._lanes if lane.due <= begun + TOGETHER_S])
-            took = self._clock() - begun
-            wanted_s = max(self._least_window_s, COST_FACTOR * took, SHRINK * self._window_s)
-            self._window_s = min(wanted_s, LONGEST_WINDOW_S)
-
-    async def _until_due(self) -> None:
-        while True:
+            await self._wake.wait()
             self._wake.clear()
-            wait_s = min((lane.due for lane in self._lanes), default=float("inf")) - self._clock()
-            if wait_s <= 0:
-                return
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), None if wait_s == float("inf") else wait_s)
+            begun = self._clock()
+            await self._pass(self._taken(begun))
+            self._stretch(begun)
+            self._alarm_at = NEVER
+            if (due := self._next()) < NEVER:
+                self._set_alarm(due)
 
-    def _schedule(self, lane: Lane, now: float) -> None:
-        if lane.due != float("inf"):
-            return
-        window = self._window_s
-        if now - lane.sent_at >= window:
-            lane.due = now
+    def _taken(self, now: float) -> list[Lane]:
+        """The lanes that are due, each once."""
+        lanes = []
+        while self._next() <= now:
+            lane = heappop(self._queue)[2]
+            lane.due = NEVER
+            lanes.append(lane)
+        return lanes
+
+    def _next(self) -> float:
+        """When the next lane is due; entries of lanes that are due at another time by now are dropped."""
+        while self._queue and self._queue[0][2].due != self._queue[0][0]:
+            heappop(self._queue)
+        return self._queue[0][0] if self._queue else NEVER
+
+    def _stretch(self, begun: float) -> None:
+        """The window grows with what a pass takes and with the number of runs that somebody watches."""
+        now = self._clock()
+        speaking = sum(lane.listeners > 0 and now - lane.sent_at < SPEAKING_S for lane in self._lanes)
+        wanted_s = max(
+            self._least_window_s,
+            speaking / FRAMES_A_SECOND,
+            COST_FACTOR * (now - begun),
+            SHRINK * self._window_s,
+        )
+        self._window_s = min(wanted_s, LONGEST_WINDOW_S)
+
+    def _due(self, lane: Lane, due: float) -> None:
+        lane.due = due
+        heappush(self._queue, (due, next(self._entries), lane))
+        if due < self._alarm_at:
+            self._set_alarm(due)
+
+    def _set_alarm(self, at: float) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+        self._alarm_at = at
+        wait_s = at - self._clock()
+        if wait_s <= 0:
+            self._wake.set()
         else:
-            offset = lane.phase * window
-            lane.due = ((now - offset) // window + 1) * window + offset
-            if lane.due - lane.sent_at < window / 2:
-                lane.due += window
-        lane.due = max(lane.due, self._down_until)
-        self._wake.set()
+            self._alarm = asyncio.get_running_loop().call_later(wait_s, self._wake.set)
+
+    def _schedule(self, lane: Lane, now: float, *, at_once: bool = False) -> None:
+        due = max(now if at_once else self._place(lane, now), self._down_until)
+        if due < lane.due:
+            self._due(lane, due)
+
+    def _window_of(self, lane: Lane) -> float:
+        return self._window_s if lane.listeners else min(UNWATCHED * self._window_s, LONGEST_WINDOW_S)
+
+    def _place(self, lane: Lane, now: float) -> float:
+        """The lane's next place that is at least half a window away."""
+        window = self._window_of(lane)
+        offset = lane.phase * window
+        place = ((now + window / 2 - offset) // window + 1) * window + offset
+        return place // TICK_S * TICK_S
 
     async def _pass(self, lanes: list[Lane]) -> None:
         now = self._clock()
@@ -115,7 +171,6 @@ class Flusher:
             self._answered(shipment, answer)
 
     def _shipment(self, lane: Lane, now: float) -> Shipment | None:
-        lane.due = float("inf")
         try:
             shipment = lane.ship(now)
         except Exception:  # a fault in rendering must not silence the other runs
@@ -124,8 +179,7 @@ class Flusher:
             return None
         if shipment is None:
             lane.settled.set()
-            if lane.owes_blocks(now):
-                lane.due = now + self._window_s
+            self._look_again(lane, now)
         return shipment
 
     async def _send(self, shipments: list[Shipment]) -> list[Any]:
@@ -155,11 +209,16 @@ class Flusher:
             lane.mute()
         else:
             lane.lost(whole=True)
-            lane.due = now
+            self._due(lane, now)
         if lane.waits:
             self._schedule(lane, now)
-        elif lane.owes_blocks(now) and lane.due == float("inf"):
-            lane.due = now + self._window_s
+        else:
+            self._look_again(lane, now)
+
+    def _look_again(self, lane: Lane, now: float) -> None:
+        """Without another word too, a block may have to be rendered again."""
+        if lane.due == NEVER and lane.owes_blocks(now):
+            self._due(lane, now + 2 * self._window_s)
 
     def _went_down(self, error: Exception) -> None:
         logger.warning("Redis takes no frames (%s); the text waits.", type(error).__name__)

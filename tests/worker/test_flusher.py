@@ -12,7 +12,7 @@ from agentweb.engine.enums import DeltaKind
 from agentweb.engine.events import Delta, ToolProgressed
 from agentweb.runs import live
 from agentweb.runs.live import START, Cursor
-from agentweb.worker.flusher import Flusher
+from agentweb.worker.flusher import FRAMES_A_SECOND, TICK_S, Flusher
 
 WINDOW_S = 0.05
 
@@ -229,3 +229,30 @@ async def test_a_second_of_tokens_makes_no_more_frames_than_windows(valkey, lane
             frames = await writer.frames()
             assert 3 <= len(frames) <= 20  # at least half a window apart, and about as many as windows
             assert len(told(frames)) == writer.lengths[DeltaKind.TEXT]
+
+
+@pytest.mark.parametrize(("listeners", "windows"), [(1, 1), (0, 4)])
+async def test_what_nobody_watches_may_gather_for_longer(listeners, windows):
+    flusher = Flusher(WINDOW_S, asyncio.get_running_loop().time)
+    lanes = [Writer(flusher).lane for _ in range(50)]
+    for lane in lanes:
+        lane.listeners = listeners
+    rests = [flusher.rest_s(lane) / WINDOW_S for lane in lanes]
+    assert 0.5 * windows - TICK_S / WINDOW_S <= min(rests) < 0.75 * windows
+    assert 1.25 * windows < max(rests) <= 1.5 * windows
+
+
+async def test_the_more_runs_are_watched_the_longer_the_words_of_each_gather(valkey):
+    watcher = valkey.client.pubsub()
+    watcher.psubscribe("aw:c:*")
+    async with flushing() as flusher:
+        writers = [Writer(flusher) for _ in range(90)]
+        for writer in writers:
+            writer.opens()
+            writer.say("word")
+        await asyncio.gather(*(flusher.settle(writer.lane) for writer in writers))
+        writers[0].say("word")
+        await flusher.settle(writers[0].lane)
+        rests = [flusher.rest_s(writer.lane) for writer in writers]
+    assert max(rests) > 90 / FRAMES_A_SECOND
+    assert min(rests) >= 90 / FRAMES_A_SECOND / 2 - TICK_S
