@@ -10,6 +10,9 @@ from benchmarks.figure import Options
 SPREAD_S = 1.0
 """Streams begin at random within this time: evenly spaced ones would share the token period and flatter each figure."""
 
+HELD_S = 600
+"""Longer than any start takes."""
+
 
 @dataclass(frozen=True)
 class Load:
@@ -28,7 +31,11 @@ class Load:
         """Of one stream."""
         return max(2, round(self.rate * self.seconds))
 
-    def message(self, begins: float) -> str:
+    def message(self, key: str) -> str:
+        """What to tell the model server, which then answers, but holds all tokens back until POST /go/``key``."""
+        return f"Speak. [[tokens={self.tokens} rate={self.rate:g} ttft=0 stall=0 for={HELD_S} key={key}]]"
+
+    def message_at(self, begins: float) -> str:
         """What to tell the model server so that tokens come from the moment ``begins`` (seconds since 1970) on."""
         wait = max(0.0, begins - time.time())
         return f"Speak. [[tokens={self.tokens} rate={self.rate:g} ttft={wait:.4f}]]"

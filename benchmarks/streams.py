@@ -16,7 +16,7 @@ from benchmarks.site import PLAIN, Site
 from benchmarks.watchers import Watched, watching
 from tests.waiting import until
 
-START_S = 0.15  # allowed for the start of each run before the first token of all is due
+OPEN_S = 60  # until all runs have started; the product gives a silent model server a minute
 PATIENCE, AT_LEAST_S = 3.0, 30.0  # times the nominal time, and more
 
 
@@ -71,13 +71,12 @@ def stream(site: Site, load: Load, *, watched: bool) -> Streamed:
     conversations = converse(site, load.runs)
     session = site.session() if watched else ""
     with watching(site.stack.url, session, conversations) if watched else nullcontext() as sockets:
-        first = time.time() + 2 + START_S * load.runs
-        runs = start(site, load, conversations, load.begins(first))
-        until(lambda: site.model_stats()["open"] == load.runs, 60, "all streams are open")
-        assert time.time() < first, "starting took longer than was allowed for: the machine is too busy"
-        time.sleep(max(0.0, first - time.time()))
+        keys = [f"{conversation}-{time.time_ns()}" for conversation in conversations]
+        runs = start(site, conversations, [load.message(key) for key in keys])
+        until(lambda: site.model_stats()["open"] == load.runs, OPEN_S, "all streams are open")
         site.reset_model()
         before = spent(site)
+        asyncio.run(_release(site, keys, load.begins(time.time())))
         saw = sockets.result(_patience_s(load)) if sockets else None
         if saw is None:
             wait_for_ends(site, load, runs)
@@ -95,26 +94,34 @@ def converse(site: Site, runs: int) -> list[str]:
     return [program.converse(PLAIN) for _ in range(runs)]
 
 
-def start(site: Site, load: Load, conversations: Sequence[str], begins: Sequence[float], at_once: int = 8) -> list[str]:
-    """Begin a run in each conversation, its first token due at its moment; the ids of the runs."""
-    return asyncio.run(_post_all(site, load, conversations, begins, at_once))
+def start(site: Site, conversations: Sequence[str], messages: Sequence[str], at_once: int = 8) -> list[str]:
+    """Begin a run in each conversation with its message; the ids of the runs."""
+    return asyncio.run(_post_all(site, conversations, messages, at_once))
 
 
-async def _post_all(
-    site: Site, load: Load, conversations: Sequence[str], begins: Sequence[float], at_once: int
-) -> list[str]:
+async def _post_all(site: Site, conversations: Sequence[str], messages: Sequence[str], at_once: int) -> list[str]:
     gate = asyncio.Semaphore(at_once)
     headers = {"Authorization": f"Bearer {site.tokens['ann']}"}
     async with httpx2.AsyncClient(base_url=site.stack.url, headers=headers, timeout=60, trust_env=False) as client:
 
-        async def post(conversation: str, moment: float) -> str:
+        async def post(conversation: str, message: str) -> str:
             async with gate:
-                body = {"text": load.message(moment)}
-                answer = await client.post(f"/api/v1/conversations/{conversation}/messages", json=body)
+                answer = await client.post(f"/api/v1/conversations/{conversation}/messages", json={"text": message})
                 assert answer.status_code == 202, answer.text
                 return str(answer.json()["run"])
 
-        return list(await asyncio.gather(*map(post, conversations, begins)))
+        return list(await asyncio.gather(*map(post, conversations, messages)))
+
+
+async def _release(site: Site, keys: Sequence[str], begins: Sequence[float]) -> None:
+    """Let each held stream begin at its moment."""
+    async with httpx2.AsyncClient(base_url=site.model_root, timeout=60, trust_env=False) as client:
+
+        async def go(key: str, moment: float) -> None:
+            await asyncio.sleep(max(0.0, moment - time.time()))
+            (await client.post(f"/go/{key}")).raise_for_status()
+
+        await asyncio.gather(*map(go, keys, begins))
 
 
 def wait_for_ends(site: Site, load: Load, runs: Sequence[str]) -> list[float]:
