@@ -140,8 +140,10 @@ def approval_out(row: Approval) -> dict[str, Any]:
     return {
         "id": str(row.public_id),
         "run": str(row.run.public_id),
-        "call": str(row.call.public_id),
-        "tool": row.call.name,
+        "call": str(row.call.public_id) if row.call else None,
+        "tool": row.call.name if row.call else None,
+        "question": row.question or None,
+        "facts": row.facts,
         "arguments": row.arguments,
         "risk": row.risk,
         "digest": row.digest,

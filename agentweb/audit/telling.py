@@ -10,7 +10,7 @@ from django.utils.translation import ngettext
 from agentweb.engine import events
 from agentweb.engine.codec import encode
 from agentweb.engine.enums import CallStatus, Purpose, Reason, Resolution
-from agentweb.ui import notes, reasons
+from agentweb.ui import notes, questions, reasons
 from agentweb.ui.calls import DECISIONS, RESULTS, STATES, CallCard
 from agentweb.ui.goals import goal_words
 
@@ -154,9 +154,21 @@ def _approval_decided(fact: events.ApprovalDecided, tool: str) -> Telling:
     return Telling(f"{tool}: {state}", icon, css)
 
 
+def _question_asked(fact: events.QuestionAsked, _tool: str) -> Telling:
+    title = str(questions.TITLES[fact.about])
+    return Telling(title, "circle-help", "waiting", questions.words(fact.about, fact.facts))
+
+
+def _question_decided(fact: events.QuestionDecided, _tool: str) -> Telling:
+    css, icon, words = questions.DECIDED[fact.status]
+    return Telling(str(words), icon, css)
+
+
 def _run_paused(fact: events.RunPaused, _tool: str) -> Telling:
     if fact.lost:
         return Telling(_("The run waits until a person lets it go on"), "circle-pause", "waiting")
+    if fact.question:
+        return Telling(_("The run waits for a decision"), "circle-pause", "waiting")
     words = ngettext("The run waits for %(count)d call", "The run waits for %(count)d calls", len(fact.calls))
     return Telling(words % {"count": len(fact.calls)}, "circle-pause", "waiting")
 
@@ -191,6 +203,8 @@ _TELLERS: dict[type[events.Event], Callable[[Any, str], Telling]] = {
     events.SeamFailed: _seam_failed,
     events.ApprovalRequested: _approval_requested,
     events.ApprovalDecided: _approval_decided,
+    events.QuestionAsked: _question_asked,
+    events.QuestionDecided: _question_decided,
     events.TurnFinished: _turn_finished,
     events.RunPaused: _run_paused,
     events.RunFinished: _run_finished,

@@ -103,6 +103,8 @@ class Timeline:
                 return replace(entry, shown=_shown(fact))
             case events.ApprovalDecided():
                 return self._decided(entry, fact)
+            case events.QuestionDecided():
+                return replace(entry, decision=self._approvals.get(fact.approval))
             case events.RunFinished(usage=usage):
                 return replace(entry, usage=usage)
         return entry

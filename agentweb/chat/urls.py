@@ -3,7 +3,7 @@
 from allauth.account import views as accounts
 from django.urls import path
 
-from agentweb.chat.views import approvals, calls, cards, conversations, files, messages, preferences
+from agentweb.chat.views import approvals, calls, cards, conversations, files, messages, preferences, questions
 
 urlpatterns = [
     path("accounts/login/", accounts.login, name="account_login"),
@@ -23,6 +23,8 @@ urlpatterns = [
     path("cards/message/<uuid:public_id>", cards.card_message, name="card_message"),
     path("cards/call/<uuid:public_id>", cards.card_call, name="card_call"),
     path("cards/run/<uuid:public_id>", cards.card_run, name="card_run"),
+    path("cards/question/<uuid:public_id>", questions.card_question, name="card_question"),
+    path("questions/<uuid:public_id>/decide", questions.question_decide, name="question_decide"),
     path("calls/<uuid:public_id>/result", cards.call_result, name="call_result"),
     path("calls/<uuid:public_id>/resolution", calls.call_resolve, name="call_resolve"),
     path("calls/<uuid:public_id>/supply", calls.call_supply, name="call_supply"),

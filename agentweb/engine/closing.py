@@ -20,13 +20,14 @@ from agentweb.engine.events import (
     MessageInterrupted,
     ModelFault,
     OutcomeSettled,
+    QuestionDecided,
     ResultReceived,
     RunFinished,
     ToolFinished,
     TurnFinished,
 )
 from agentweb.engine.messages import ToolResult
-from agentweb.engine.transcript import CallEntry, Transcript
+from agentweb.engine.transcript import Asked, CallEntry, Transcript
 from agentweb.engine.usage import Usage
 
 A_PERSON = "a person"
@@ -60,6 +61,8 @@ def ending(transcript: Transcript, usage: Usage, end: End) -> Batch:
         events.append(MessageInterrupted(transcript.streaming, "", "", fault))
     for entry in transcript.open_calls():
         events += _closed(entry, end.outcome)
+    if (asked := transcript.question) and not asked.taken:
+        events.append(question_decided(asked) or QuestionDecided(asked.approval, asked.about, ApprovalStatus.CANCELLED))
     if transcript.turn_open:
         events.append(TurnFinished(transcript.turn))
     events.append(RunFinished(end.outcome, end.reason, end.text, usage, end.error))
@@ -98,6 +101,27 @@ def decided(entry: CallEntry) -> tuple[ApprovalDecided, ...]:
     if decision is None and entry.expired and not entry.taken:
         return (ApprovalDecided(entry.approval, entry.call.id, ApprovalStatus.EXPIRED),)
     return ()
+
+
+def question_decided(asked: Asked | None) -> QuestionDecided | None:
+    """The event by which the run takes up what people said about it (or that nobody did), unless it is recorded."""
+    if asked is None or asked.taken:
+        return None
+    decision = asked.decision
+    if decision is None:
+        expired = QuestionDecided(asked.approval, asked.about, ApprovalStatus.EXPIRED)
+        return expired if asked.expired else None
+    goes_on = decision.kind in (DecisionKind.APPROVE, DecisionKind.MODIFY)
+    final = asked.offer if decision.arguments is None else decision.arguments
+    return QuestionDecided(
+        asked.approval,
+        asked.about,
+        STATUS_OF[decision.kind],
+        decision.kind,
+        decision.by,
+        decision.comment,
+        final if goes_on else None,
+    )
 
 
 def answered(entry: CallEntry) -> tuple[Event, ...]:

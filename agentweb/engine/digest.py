@@ -19,6 +19,11 @@ def call_digest(arguments: Mapping[str, Json] | None, tool_digest: str, rule: st
     return hashlib.sha256(canonical([arguments, tool_digest, rule]).encode()).hexdigest()
 
 
+def question_digest(about: str, facts: Mapping[str, Json], offer: Mapping[str, Json]) -> str:
+    """SHA-256 (hex) over what people are asked about a run: all that they are told, and what a plain yes means."""
+    return hashlib.sha256(canonical([about, facts, offer]).encode()).hexdigest()
+
+
 def _plain(value: Json) -> Json:
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}

@@ -31,6 +31,7 @@ class Reason(StrEnum):
 
     DONE = "done"
     TURNS = "turns"
+    CIRCLES = "circles"
     AFTER_REASONING = "after_reasoning"
     AFTER_ACTING = "after_acting"
     BY_PERSON = "by_person"
@@ -148,6 +149,21 @@ class NoteKind(StrEnum):
 
     CIRCLES = "circles"  # it repeats itself, and is told to change its method
     GOALS = "goals"  # checks of its answer failed, and it is told which
+    ALLOWED = "allowed"  # it repeats itself, and a person has looked and lets it go on
+
+
+class Question(StrEnum):
+    """What people are asked about a run as a whole, not about one of its calls."""
+
+    CIRCLES = "circles"  # it repeats itself: may it go on?
+
+
+class Circling(StrEnum):
+    """How a run goes in circles."""
+
+    SAME_CALL = "same_call"
+    PING_PONG = "ping_pong"
+    NOTHING_NEW = "nothing_new"
 
 
 class Purpose(StrEnum):

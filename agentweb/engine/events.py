@@ -16,6 +16,7 @@ from agentweb.engine.enums import (
     NoteKind,
     Outcome,
     Purpose,
+    Question,
     Reason,
     Resolution,
     Risk,
@@ -273,6 +274,33 @@ class ApprovalDecided:
 
 
 @dataclass(frozen=True, slots=True)
+class QuestionAsked:
+    """The run asks people whether it may go on, as the approval ``approval``. ``facts`` are what they should know,
+    ``offer`` is what they agree to with a plain yes; ``digest`` binds the decision to both."""
+
+    approval: str
+    about: Question
+    facts: Mapping[str, Json]
+    offer: Mapping[str, Json]
+    digest: str
+    rule: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionDecided:
+    """What people said (or the end of the wait), as the run takes it up. ``arguments``: the offer, or what it was
+    changed into; None where the run may not go on."""
+
+    approval: str
+    about: Question
+    status: ApprovalStatus
+    decision: DecisionKind | None = None
+    by: str = ""
+    comment: str = ""
+    arguments: Mapping[str, Json] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TurnFinished:
     turn: int
 
@@ -281,11 +309,13 @@ class TurnFinished:
 class RunPaused:
     """Nothing can go on until someone outside acts on one of ``calls``; the worker is free again.
 
-    ``lost``: no call is waited for; the worker was lost, and a person must say that the run goes on."""
+    ``lost``: no call is waited for; the worker was lost, and a person must say that the run goes on. ``question``: the
+    approval that asks about the run itself."""
 
     calls: tuple[str, ...]
     usage: Usage
     lost: bool = False
+    question: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,6 +371,8 @@ Event = (
     | SeamFailed
     | ApprovalRequested
     | ApprovalDecided
+    | QuestionAsked
+    | QuestionDecided
     | TurnFinished
     | RunPaused
     | RunFinished

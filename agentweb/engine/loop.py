@@ -10,12 +10,13 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from agentweb.engine.acting import act
+from agentweb.engine.barriers import barrier, circles, correction, take_up_answer
 from agentweb.engine.closing import A_PERSON, End, end_for
 from agentweb.engine.enums import Outcome, Purpose, Reason, StopAfter
-from agentweb.engine.events import FollowUpTaken, SteeringTaken, Step, TurnFinished, TurnStarted
+from agentweb.engine.events import FollowUpTaken, QuestionAsked, SteeringTaken, Step, TurnFinished, TurnStarted
 from agentweb.engine.extending import look_back, reflect
 from agentweb.engine.goals import goals_missed
-from agentweb.engine.reasoning import limit_reached, reason
+from agentweb.engine.reasoning import reason
 from agentweb.engine.seams import Point
 from agentweb.engine.setup import Setup
 from agentweb.engine.transcript import Transcript
@@ -45,6 +46,8 @@ async def run(transcript: Transcript, usage: Usage, setup: Setup) -> AsyncGenera
                 async with aclosing(reason(work, purpose)) as steps:
                     async for step in steps:
                         yield step
+            elif work.pending and not work.ended:
+                yield work.take()
     except Exception:
         if work.pending:
             yield work.take()
@@ -54,15 +57,19 @@ async def run(transcript: Transcript, usage: Usage, setup: Setup) -> AsyncGenera
 
 async def _next(work: Work) -> Purpose | None:
     """What follows the acting: a model call, or None, mostly since the run has paused or ended."""
+    transcript, asked = work.transcript, work.transcript.question
     if work.cancelled:
         work.end(end_for(Outcome.CANCELLED, Reason.BY_PERSON))
-    elif not work.transcript.open_calls():
+    elif transcript.open_calls() or (asked and asked.waits):
+        if work.stop_after:
+            work.end(stopped(work, work.stop_after))
+        elif (asked and asked.waits) or any(entry.waits for entry in transcript.open_calls()):
+            work.pause()
+    elif asked and not asked.taken:
+        take_up_answer(work)
+    else:
         return await _next_turn(work)
-    elif work.stop_after:
-        work.end(stopped(work, work.stop_after))
-    elif any(entry.waits for entry in work.transcript.open_calls()):
-        work.pause()
-    return None  # nothing waits: a stop was taken back, and acting goes on
+    return None  # perhaps nothing waits: a stop was taken back, or a question was answered, and the run goes on
 
 
 async def _next_turn(work: Work) -> Purpose | None:
@@ -80,10 +87,18 @@ async def _next_turn(work: Work) -> Purpose | None:
     if end := _end(work, more=bool(steering or follow_ups), missed=missed):
         work.end(end)
         return None
+    found = None if transcript.turn_open or steering or follow_ups else circles(work)
+    match barrier(work, found):
+        case End() as end:
+            return _last_call(work, end)
+        case QuestionAsked() as question:
+            work.add(question)
+            work.pause()
+            return None
     if not transcript.turn_open:
-        if _at_limit(work):
-            return Purpose.WRAP_UP
         work.add(TurnStarted(transcript.turn + 1))
+    if found:
+        work.add(correction(work, found))
     if steering:
         work.add(SteeringTaken(transcript.turn, steering))
     if follow_ups:
@@ -98,15 +113,18 @@ def _end(work: Work, *, more: bool, missed: bool) -> End | None:
         return end_for(Outcome.ANSWERED, Reason.DONE)
     if stop_after and (missed or transcript.answered or (transcript.acted and stop_after is StopAfter.ACTING)):
         return stopped(work, stop_after)
-    if transcript.answered and _at_limit(work):
-        return limit_reached(work)  # nothing to sum up; the messages go back to those who wrote them
     return None
+
+
+def _last_call(work: Work, end: End) -> Purpose | None:
+    """The run has to end: the model sums up, unless there is nothing to be summed up."""
+    if work.transcript.answered or not work.usage.model_calls:
+        work.end(end)  # messages that wait go back to those who wrote them
+        return None
+    work.limit = end
+    return Purpose.WRAP_UP
 
 
 def stopped(work: Work, after: StopAfter) -> End:
     stop = work.transcript.stop if work.setup.controls.stop_after is None else None
     return end_for(Outcome.STOPPED, STOPPED[after], by=stop.by if stop else A_PERSON)
-
-
-def _at_limit(work: Work) -> bool:
-    return work.usage.turns >= work.setup.limits.max_turns

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
 from agentweb.engine import sentences
-from agentweb.engine.closing import End, end_for
+from agentweb.engine.closing import End
 from agentweb.engine.enums import DeltaKind, ErrorKind, Finish, Outcome, Purpose, Reason
 from agentweb.engine.events import (
     Delta,
@@ -118,7 +118,7 @@ def _finish(work: Work, purpose: Purpose, answer: Answer) -> None:
     message = AssistantMessage(answer.id, reply.text, reply.thinking, calls, finish, reply.extra)
     work.add(MessageFinished(message, _cost(answer, spent.seconds), spent.seconds))
     if purpose is Purpose.WRAP_UP:
-        work.end(limit_reached(work))
+        _end(work)
 
 
 def _cost(answer: Answer, seconds: float) -> Usage:
@@ -127,8 +127,10 @@ def _cost(answer: Answer, seconds: float) -> Usage:
     return replace(reported, turns=0, model_calls=0, tool_calls=0, seconds=seconds)
 
 
-def limit_reached(work: Work) -> End:
-    return end_for(Outcome.LIMIT_REACHED, Reason.TURNS, turns=work.setup.limits.max_turns)
+def _end(work: Work) -> None:
+    """The model was asked a last time, for the limit that the loop has named."""
+    assert work.limit is not None
+    work.end(work.limit)
 
 
 def _say_unfinished(work: Work, answer: Answer) -> Delta:
@@ -137,7 +139,7 @@ def _say_unfinished(work: Work, answer: Answer) -> Delta:
     delta = answer.grow(DeltaKind.TEXT, gap + sentences.UNFINISHED)
     seconds = work.setup.clock() - answer.began
     work.add(MessageFinished(answer.message(Finish.STOP), _cost(answer, seconds), seconds))
-    work.end(limit_reached(work))
+    _end(work)
     return delta
 
 

@@ -5,18 +5,19 @@ They are English. Another layer translates the reasons for people by their code 
 
 from collections.abc import Iterable
 
-from agentweb.engine.enums import CallStatus, Invalid, Outcome, Reason, ResultKind
+from agentweb.engine.enums import CallStatus, Circling, Invalid, Outcome, Reason, ResultKind
 
 REASONS = {
     Reason.DONE: "Answered.",
     Reason.TURNS: "Not finished: the limit of {turns} turns was reached.",
+    Reason.CIRCLES: "Not finished: the agent repeated itself and got nowhere.",
     Reason.AFTER_REASONING: "Stopped by {by} after reasoning; nothing that the model asked for last was run.",
     Reason.AFTER_ACTING: "Stopped by {by} after acting; the results are in the record.",
     Reason.BY_PERSON: "Cancelled by a person.",
     Reason.INTERNAL: "The run failed because of an error in the system.",
     Reason.ATTEMPTS: "The run was given up: the worker was lost each time it was tried.",
 }
-UNFINISHED = "The task was not finished within the limit of turns. The part that was done is in the record of this run."
+UNFINISHED = "The task was not finished within its limits. The part that was done is in the record of this run."
 EMPTY_REPLY = "The model gave an empty answer."
 STREAM_ENDED = "The model's answer broke off before its end."
 MODEL_CRASHED = "The model call broke off because of an error in the system."
@@ -34,6 +35,17 @@ INVALID = {
     Invalid.MALFORMED: "Not run: the arguments were not valid JSON.",
     Invalid.NOT_OBJECT: "Not run: the arguments must be one JSON object.",
 }
+
+_CIRCLES = {
+    Circling.SAME_CALL: "You have made the same call several times in a row: {call}.",
+    Circling.PING_PONG: "You go back and forth between the same two calls, the last one being {call}.",
+    Circling.NOTHING_NEW: "Your last calls told you nothing that you did not know, the last one being {call}.",
+}
+_OTHER_METHOD = (
+    " Do not repeat it. Reach the goal by another method: another tool, other arguments, or what you know already. "
+    "If no other method is left, stop calling tools and say what is done, what is missing, and why."
+)
+ALLOWED = "You were repeating yourself, so a person has looked. You may go on."
 
 # How a call that is still open ends when its run does: (what kind of result, what the model reads about it).
 _CANCELLED = {
@@ -65,6 +77,16 @@ def closing(outcome: Outcome, status: CallStatus) -> tuple[ResultKind, str]:
 def invalid(why: Invalid | None, detail: str) -> str:
     said = INVALID[why] if why else INVALID[Invalid.MALFORMED]
     return f"{said} {detail}".strip() + " Send the call again with corrected arguments."
+
+
+def other_method(sign: Circling, name: str, arguments: str) -> str:
+    """What a model is told that goes in circles."""
+    call = f"{name} {arguments}"
+    return _CIRCLES[sign].format(call=call if len(call) <= 300 else f"{call[:299]}…") + _OTHER_METHOD
+
+
+def allowed(comment: str) -> str:
+    return f"{ALLOWED} They say: {comment}" if comment else ALLOWED
 
 
 def unknown_tool(name: str, available: Iterable[str]) -> str:

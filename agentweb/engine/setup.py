@@ -12,8 +12,9 @@ from agentweb.engine.usage import Limits
 @dataclass(frozen=True, slots=True)
 class Setup:
     """``clock`` gives seconds that only grow; ``new_id`` a new opaque id; ``jitter`` a number from 0 to 1 that spreads
-    retries, so that runs that failed together do not come back together. ``lost``: the worker before was lost. ``run``,
-    ``conversation`` and ``agent`` are names for extensions; the loop itself needs none."""
+    retries, so that runs that failed together do not come back together. ``guard``: going in circles is noticed.
+    ``lost``: the worker before was lost. ``run``, ``conversation`` and ``agent`` are names for extensions; the loop
+    itself needs none."""
 
     model: Model
     tools: Toolset
@@ -26,6 +27,7 @@ class Setup:
     clock: Callable[[], float]
     sleep: Callable[[float], Awaitable[None]]
     sequential: bool = False
+    guard: bool = True
     jitter: Callable[[], float] = random.random
     goals: tuple[Goal, ...] = ()
     seams: Seams = field(default_factory=Seams)

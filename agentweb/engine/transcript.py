@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from agentweb.engine.enums import ApprovalStatus, CallStatus, Resolution, StopAfter
+from agentweb.engine.enums import ApprovalStatus, CallStatus, Question, Resolution, StopAfter
 from agentweb.engine.events import (
     ApprovalDecided,
     ApprovalRequested,
@@ -15,6 +15,8 @@ from agentweb.engine.events import (
     NoteAdded,
     OutcomeSettled,
     OutcomeUnknown,
+    QuestionAsked,
+    QuestionDecided,
     ResultReceived,
     RunStarted,
     SteeringTaken,
@@ -80,6 +82,24 @@ class CallEntry:
                 return False
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question about the run that was not answered with yes. ``decision`` is what people said, ``taken`` tells
+    whether the run has recorded that or the end of the wait; ``expired``: nobody decided in time."""
+
+    approval: str
+    about: Question
+    facts: Mapping[str, Json]
+    offer: Mapping[str, Json]
+    decision: Decision | None = None
+    taken: bool = False
+    expired: bool = False
+
+    @property
+    def waits(self) -> bool:
+        return self.decision is None and not self.expired and not self.taken
+
+
 @dataclass(slots=True)
 class Transcript:
     """The messages of a conversation and the place that its live run has reached.
@@ -87,8 +107,8 @@ class Transcript:
     ``turn`` and ``turn_open`` belong to this run; ``replied``: the open turn already has its model message;
     ``streaming`` is the id of the message that a model call is writing, ``attempt`` the number of that call within
     the turn. Results are not in ``messages``, they stand with their calls. ``stop`` is what an extension asked for.
-    ``began``: so many of the messages were there when this run began. Built from plain values; a call that ``calls``
-    does not mention is open.
+    ``question`` is what people were asked about the run. ``began``: so many of the messages were there when this run
+    began. Built from plain values; a call that ``calls`` does not mention is open.
     """
 
     messages: list[UserMessage | AssistantMessage] = field(default_factory=list)
@@ -99,6 +119,7 @@ class Transcript:
     streaming: str = ""
     attempt: int = 0
     stop: StopRequested | None = None
+    question: Asked | None = None
     began: int = 0
 
     def __post_init__(self) -> None:
@@ -112,7 +133,7 @@ class Transcript:
                 while self.answered:  # tried again: the model is asked anew, and what it said to this before is no part
                     self.messages.pop()
                 self.turn, self.turn_open, self.replied, self.attempt, self.stop = 0, False, False, 0, None
-                self.began = len(self.messages)
+                self.began, self.question = len(self.messages), None
             case TurnStarted(turn=turn):
                 self.turn, self.turn_open, self.replied, self.attempt = turn, True, False, 0
             case TurnFinished():
@@ -129,6 +150,10 @@ class Transcript:
                 self.streaming, self.replied, self.attempt = "", True, 0
             case MessageInterrupted():
                 self.streaming = ""
+            case QuestionAsked():
+                self.question = Asked(event.approval, event.about, event.facts, event.offer)
+            case QuestionDecided():
+                self.question = _answered(self.question, event)
             case StopRequested():
                 self.stop = self.stop if self.stop and self.stop.after is StopAfter.REASONING else event
             case (
@@ -235,6 +260,16 @@ def _moved(entry: CallEntry, event: CallEvent) -> CallEntry:
             expired = event.status is ApprovalStatus.EXPIRED
             decision = _decision(entry, event)
             return replace(entry, approval=event.approval, decision=decision, taken=True, expired=expired)
+
+
+def _answered(asked: Asked | None, event: QuestionDecided) -> Asked | None:
+    """What is left of a question: nothing once it was answered with yes."""
+    if asked is None or event.arguments is not None:
+        return None
+    decision = None
+    if event.decision is not None:
+        decision = Decision(event.approval, event.decision, event.by, "", comment=event.comment)
+    return replace(asked, decision=decision, taken=True, expired=event.status is ApprovalStatus.EXPIRED)
 
 
 def _decision(entry: CallEntry, event: ApprovalDecided) -> Decision | None:

@@ -15,6 +15,7 @@ from agentweb.engine.usage import Usage
 @dataclass(slots=True)
 class Work:
     """Events are applied as they are added and wait in ``pending`` until a boundary takes them out as one batch.
+    ``limit`` is how the run ends once the model, asked a last time, has summed up.
 
     If that batch is not recorded, this value is thrown away with the generator, so the two never part."""
 
@@ -22,6 +23,7 @@ class Work:
     usage: Usage
     setup: Setup
     ended: bool = False
+    limit: End | None = None
     pending: list[Event] = field(default_factory=list)
 
     @property
@@ -69,6 +71,8 @@ class Work:
 
     def pause(self, *, lost: bool = False) -> None:
         """Leave the run to those that its calls wait for, or, ``lost``, to a person who says that it goes on."""
+        asked = self.transcript.question
         waiting = tuple(entry.call.id for entry in self.transcript.open_calls() if entry.waits)
-        self.add(RunPaused(() if lost else waiting, self.usage, lost))
+        question = asked.approval if asked and asked.waits else ""
+        self.add(RunPaused(() if lost else waiting, self.usage, lost, "" if lost else question))
         self.ended = True

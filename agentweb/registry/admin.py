@@ -98,7 +98,7 @@ class AgentAdmin(admin.ModelAdmin):
     fieldsets = [
         (None, {"fields": ["name", "description", "instructions", "enabled"]}),
         (_("Who and with what"), {"fields": ["team", "model", "tools"]}),
-        (_("Limits"), {"fields": ["max_turns", "sequential"]}),
+        (_("Limits"), {"fields": ["max_turns", "sequential", "loop_guard"]}),
         (_("For programs"), {"fields": ["public_id"]}),
     ]
     inlines = [GoalInline]

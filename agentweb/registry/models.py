@@ -123,6 +123,11 @@ class Agent(models.Model):
         _("turn limit"), default=10, validators=[MinValueValidator(1), MaxValueValidator(200)]
     )
     sequential = models.BooleanField(_("one tool at a time"), default=False)
+    loop_guard = models.BooleanField(
+        _("notice when it goes in circles"),
+        default=True,
+        help_text=_("Then the agent is told to change its method, next people are asked, at last it must sum up."),
+    )
     enabled = models.BooleanField(_("enabled"), default=True)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)

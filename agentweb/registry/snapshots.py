@@ -37,6 +37,7 @@ def build(agent: Agent, *, max_turns: int | None = None) -> Built:
         "prompt_version": prompts.VERSION,
         "max_turns": max_turns or agent.max_turns,
         "sequential": agent.sequential,
+        "loop_guard": agent.loop_guard,
         "goals": goals.data(agent),
         "model": model_data(model),
         "tools": [tool_data(spec) for spec in specs],

@@ -154,9 +154,9 @@ class ApprovalAdmin(Record):
     search_fields = ["public_id", "call__name", "run__public_id", "decided_by__username"]
     date_hierarchy = "created_at"
 
-    @admin.display(description=_("tool"), ordering="call__name")
+    @admin.display(description=_("tool or question"), ordering="call__name")
     def tool(self, approval: Approval) -> str:
-        return approval.call.name
+        return approval.call.name if approval.call else approval.get_question_display()
 
 
 @admin.register(Event)

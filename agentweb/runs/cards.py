@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from agentweb.engine import events
+from agentweb.runs.models import Approval
 
 Card = tuple[str, str]
 
@@ -34,10 +35,17 @@ def changed_cards(run: str, batch: Iterable[events.Event]) -> list[Card]:
                 | events.ApprovalDecided(call=call)
             ):
                 cards[("call", call)] = None
+            case events.QuestionAsked(approval=approval) | events.QuestionDecided(approval=approval):
+                cards[("question", approval)] = None
             case _:
                 pass
     cards[("run", run)] = None
     return list(cards)
+
+
+def card_of(approval: Approval) -> Card:
+    """The card on which people decide: that of the call, or the question's own."""
+    return ("call", str(approval.call.public_id)) if approval.call else ("question", str(approval.public_id))
 
 
 def opened_message(batch: Iterable[events.Event]) -> str:

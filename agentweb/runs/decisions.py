@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from agentweb.engine.enums import DecisionKind
 from agentweb.runs import journal, outbox
+from agentweb.runs.cards import card_of
 from agentweb.runs.errors import Conflict, Forbidden, Invalid
 from agentweb.runs.models import Approval, Run
 from agentweb.runs.words import words_of
@@ -19,6 +20,7 @@ from agentweb.schema.validate import validate
 from agentweb.teams.models import User
 
 MAX_COMMENT = 10_000
+NOTHING_TO_CHANGE = {"type": "object", "additionalProperties": False}
 STATUS = {
     DecisionKind.APPROVE: Approval.Status.APPROVED,
     DecisionKind.MODIFY: Approval.Status.MODIFIED,
@@ -57,7 +59,7 @@ def decide(
             raise _decided(approval)
         journal.mark_queued(run)
         run.conversation = approval.run.conversation
-        outbox.touch(run, cards=[("call", str(approval.call.public_id))])
+        outbox.touch(run, cards=[card_of(approval)])
         outbox.inbox_changed(run.conversation)
     approval.refresh_from_db(fields=[*changes, "decided_by", "decided_at", "comment", "response"])
     return approval
@@ -71,7 +73,9 @@ def modified_problems(approval: Approval, arguments: Any) -> list[tuple[str, str
 
 
 def parameters(approval: Approval) -> Mapping[str, Any]:
-    """The JSON Schema of the tool's parameters, as the run was started with."""
+    """The JSON Schema of the tool's parameters, as the run was started with, or of what a question offers."""
+    if approval.call is None:
+        return NOTHING_TO_CHANGE
     tools = json.loads(approval.run.snapshot.data)["tools"]
     return next((tool["parameters"] for tool in tools if tool["name"] == approval.call.name), {"type": "object"})
 
@@ -90,6 +94,9 @@ def _changes(kind: DecisionKind, approval: Approval, arguments: Any, comment: st
     if runs and approval.requires_comment and not comment:
         words = _("A comment is required at this risk level.")
         raise Invalid(words, [("comment", words)])
+    if kind is DecisionKind.RESPOND and approval.call is None:
+        words = _("There is no tool in whose place somebody could answer.")
+        raise Invalid(words, [("decision", words)])
     if kind is DecisionKind.RESPOND and not response:
         words = _("Write the answer that the agent gets in place of the tool's.")
         raise Invalid(words, [("response", words)])

@@ -258,7 +258,10 @@ class Call(models.Model):
 
 
 class Approval(models.Model):
-    """One ask about one call: what was shown, then what was decided. ``taken_at``: the run has acted on it."""
+    """One ask: what was shown, then what was decided. ``taken_at``: the run has acted on it.
+
+    It is about one call, or, as a ``question``, about the run itself; ``facts`` are then what people should know, and
+    ``arguments`` what a plain yes agrees to."""
 
     class Status(models.TextChoices):
         PENDING = enums.ApprovalStatus.PENDING.value, _("Pending")
@@ -269,9 +272,14 @@ class Approval(models.Model):
         EXPIRED = enums.ApprovalStatus.EXPIRED.value, _("Expired")
         CANCELLED = enums.ApprovalStatus.CANCELLED.value, _("Cancelled")
 
+    class Question(models.TextChoices):
+        CIRCLES = enums.Question.CIRCLES.value, _("The agent repeats itself")
+
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     run = models.ForeignKey(Run, models.CASCADE, related_name="approvals")
-    call = models.ForeignKey(Call, models.CASCADE, related_name="approvals")
+    call = models.ForeignKey(Call, models.CASCADE, related_name="approvals", null=True)
+    question = models.CharField(_("question"), max_length=7, choices=Question, blank=True)
+    facts = models.JSONField(null=True)
     status = models.CharField(_("status"), max_length=9, choices=Status, default=Status.PENDING)
     arguments = models.JSONField()
     risk = models.CharField(_("risk level"), max_length=6, choices=Risk)
@@ -298,7 +306,14 @@ class Approval(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["call"], condition=Q(status="pending"), name="one_pending_approval_per_call"
-            )
+            ),
+            models.UniqueConstraint(
+                fields=["run"], condition=Q(status="pending", call=None), name="one_pending_question_per_run"
+            ),
+            models.CheckConstraint(
+                condition=Q(call=None, question__gt="") | Q(call__isnull=False, question=""),
+                name="about_a_call_or_the_run",
+            ),
         ]
         indexes = [models.Index(fields=["status", "id"])]
 

@@ -52,9 +52,9 @@ def announce(row: Run, batch: events.Batch, last: int) -> None:
 def _changes_inboxes(event: events.Event) -> bool:
     """A decision told of its own when it was made; the event only says that the run has taken it up."""
     ended = (ApprovalStatus.EXPIRED, ApprovalStatus.CANCELLED)
-    return isinstance(event, events.ApprovalRequested) or (
-        isinstance(event, events.ApprovalDecided) and event.status in ended
-    )
+    if isinstance(event, events.ApprovalDecided | events.QuestionDecided):
+        return event.status in ended
+    return isinstance(event, events.ApprovalRequested | events.QuestionAsked)
 
 
 def inbox_changed(conversation: Conversation) -> None:

@@ -10,6 +10,7 @@ from agentweb.engine import events
 from agentweb.engine.codec import encode
 from agentweb.engine.enums import ApprovalStatus, CallStatus, Resolution
 from agentweb.engine.usage import Usage
+from agentweb.registry.models import Risk
 from agentweb.runs.models import Approval, Call, CallAnswer, Conversation, Message, QueuedMessage, Run
 
 COUNTED = ("input_tokens", "cached_tokens", "output_tokens", "thinking_tokens", "cost")
@@ -226,7 +227,27 @@ class Projection:
         self._call(event.call, status=CallStatus.WAITING.value)
 
     @_apply.register
+    def _(self, event: events.QuestionAsked) -> None:
+        Approval.objects.create(
+            public_id=event.approval,
+            run=self.run,
+            question=event.about.value,
+            facts=encode(event.facts),
+            arguments=encode(event.offer),
+            risk=Risk.MEDIUM,
+            digest=event.digest,
+            rule=event.rule[:300],
+        )
+
+    @_apply.register
+    def _(self, event: events.QuestionDecided) -> None:
+        self._decided(event)
+
+    @_apply.register
     def _(self, event: events.ApprovalDecided) -> None:
+        self._decided(event)
+
+    def _decided(self, event: events.ApprovalDecided | events.QuestionDecided) -> None:
         Approval.objects.filter(public_id=event.approval, taken_at=None).update(taken_at=self.now)
         if event.status in (ApprovalStatus.EXPIRED, ApprovalStatus.CANCELLED):
             Approval.objects.filter(public_id=event.approval, status=Approval.Status.PENDING).update(

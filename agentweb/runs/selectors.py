@@ -273,10 +273,12 @@ def _items(row: Message) -> Iterable[Item]:
 
 @dataclass(slots=True)
 class RunView:
-    """One run as the page shows it: messages in order, each with ``shown_calls``, and what waits in its inbox."""
+    """One run as the page shows it: messages in order, each with ``shown_calls``, what people were asked about the run
+    itself, and what waits in its inbox."""
 
     run: Run
     entries: list[Message] = field(default_factory=list)
+    questions: list[Approval] = field(default_factory=list)
     queue: list[QueuedMessage] = field(default_factory=list)
 
 
@@ -293,7 +295,9 @@ def run_view(run: Run, conversation: Conversation) -> RunView:
     entries = list(run.messages.all())
     for message in entries:
         message.shown_calls = [_with_approval(call, run, conversation) for call in message.calls.all()]
-    return RunView(run=run, entries=entries, queue=list(run.queue.all()))
+    for question in run.questions:
+        question.run, question.may_decide = run, conversation.may.decide
+    return RunView(run=run, entries=entries, questions=run.questions, queue=list(run.queue.all()))
 
 
 def whole_run(run: Run) -> RunView:
@@ -322,8 +326,10 @@ def latest_run(conversation: Conversation) -> Run | None:
 
 def _parts() -> tuple[Prefetch, ...]:
     calls = with_ends(Call.objects.prefetch_related(_approvals(), _answers()))
+    questions = Approval.objects.filter(call=None).select_related("decided_by")
     return (
         Prefetch("messages", Message.objects.select_related("author").prefetch_related(Prefetch("calls", calls))),
+        Prefetch("approvals", questions.order_by("pk"), to_attr="questions"),
         Prefetch("queue", QueuedMessage.objects.select_related("author")),
     )
 

@@ -1,13 +1,14 @@
 """From rows to what the loop works on: the conversation so far and the place that its live run has reached."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from django.db.models import Prefetch
 
-from agentweb.engine.enums import CallStatus, DecisionKind, Finish, Invalid, NoteKind, Resolution, ResultKind
+from agentweb.engine.enums import CallStatus, DecisionKind, Finish, Invalid, NoteKind, Question, Resolution, ResultKind
 from agentweb.engine.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
 from agentweb.engine.ports import Answer, Decision
-from agentweb.engine.transcript import CallEntry, Transcript
+from agentweb.engine.transcript import Asked, CallEntry, Transcript
 from agentweb.engine.usage import Usage
 from agentweb.runs.models import Approval, Call, CallAnswer, Message, Run
 from agentweb.toolbox.results import for_model
@@ -48,6 +49,7 @@ def load(run: Run) -> tuple[Transcript, Usage]:
             for call in row.calls.all()
         },
         began=sum(not _said_in(run, row) for row in rows),
+        question=_asked(asked.get(None)),
         turn=run.turns,
         turn_open=turn_edge is not None and turn_edge.kind == "TurnStarted",
         replied=replied,
@@ -154,6 +156,26 @@ def _entry(row: Call, approval: Approval | None, answer: CallAnswer | None) -> C
             "expired": approval.status == Approval.Status.EXPIRED,
         }
     return CallEntry(**entry)
+
+
+def _asked(row: Approval | None) -> Asked | None:
+    """The last question about the run, unless it was answered with yes and the run went on."""
+    if row is None:
+        return None
+    decision, taken = _decision(row), row.taken_at is not None
+    if taken and row.status in (Approval.Status.APPROVED, Approval.Status.MODIFIED):
+        return None
+    if taken and decision is not None:
+        decision = replace(decision, digest="")  # as the event tells it
+    return Asked(
+        approval=str(row.public_id),
+        about=Question(row.question),
+        facts=row.facts or {},
+        offer=row.arguments,
+        decision=decision,
+        taken=taken,
+        expired=row.status == Approval.Status.EXPIRED,
+    )
 
 
 def _answer(row: CallAnswer) -> Answer:

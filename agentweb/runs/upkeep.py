@@ -10,6 +10,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 
 from agentweb.runs import journal, outbox
+from agentweb.runs.cards import card_of
 from agentweb.runs.models import Approval, CallAnswer, Run, WorkerProcess
 
 AT_MOST = 200  # rows in one go; the rest comes next time
@@ -75,7 +76,7 @@ def expire_approvals() -> int:
             )
             if changed:
                 journal.mark_queued(approval.run)
-                outbox.touch(approval.run, cards=[("call", str(approval.call.public_id))])
+                outbox.touch(approval.run, cards=[card_of(approval)])
                 outbox.inbox_changed(approval.run.conversation)
                 count += 1
     return count

@@ -7,6 +7,7 @@ from agentweb.engine.enums import NoteKind
 ICON = "info"
 SENTENCES = {
     NoteKind.GOALS: _("Checks of the answer failed, so the agent was told which."),
+    NoteKind.ALLOWED: _("A person let the agent go on, so it was told that it may."),
     NoteKind.CIRCLES: _("The agent repeated itself, so it was told to try another way."),
 }
 

@@ -24,8 +24,8 @@ class State:
     css: str
 
 
-def run_state(run: Run, calls: list[Call], labels: Mapping[str, str]) -> State:
-    """The state of a run whose calls are at hand; ``labels`` by tool name."""
+def run_state(run: Run, calls: list[Call], labels: Mapping[str, str], *, asks: bool = False) -> State:
+    """The state of a run whose calls are at hand; ``labels`` by tool name. ``asks``: people must say how it goes on."""
     if run.status == Run.Status.FINISHED:
         return finished_state(run.outcome)
     if run.cancel_requested_at:
@@ -35,7 +35,7 @@ def run_state(run: Run, calls: list[Call], labels: Mapping[str, str]) -> State:
     if run.held_at:
         return State(_("Waiting: its worker was lost"), "circle-pause", "waiting")
     if run.status == Run.Status.WAITING:
-        return waiting_state({call.status for call in calls})
+        return waiting_state({call.status for call in calls}, asks=asks)
     if running := next((call for call in calls if call.status == CallStatus.STARTED), None):
         tool = _(labels[running.name]) if running.name in labels else running.name
         return State(_("Running tool: %(tool)s…") % {"tool": tool}, "loader-circle", "live")
@@ -49,7 +49,9 @@ def queued_state(run: Run) -> State:
     return State(word, "clock", "waiting" if late else "")
 
 
-def waiting_state(statuses: set[str]) -> State:
+def waiting_state(statuses: set[str], *, asks: bool = False) -> State:
+    if asks:
+        return State(_("Waiting for a decision"), "circle-pause", "waiting")
     if CallStatus.WAITING in statuses:
         return State(_("Waiting for approval"), "circle-pause", "waiting")
     if CallStatus.SUSPENDED in statuses:

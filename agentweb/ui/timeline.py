@@ -13,6 +13,7 @@ from agentweb.runs.selectors import Rights, RunView
 from agentweb.ui import reasons
 from agentweb.ui.calls import CallCard, call_card, labels
 from agentweb.ui.goals import GoalLine, goal_lines
+from agentweb.ui.questions import QuestionCard, is_open, question_card
 from agentweb.ui.states import State, calls_of, run_state
 
 STOPS = (
@@ -28,8 +29,11 @@ SHOWN_QUEUE = (QueuedMessage.Status.QUEUED, QueuedMessage.Status.RETURNED)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
+    """A message, its calls, and what people were asked about the run before the next message."""
+
     message: Message
     cards: list[CallCard]
+    questions: list[QuestionCard]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,7 @@ class RunPart:
 
     run: Run
     entries: list[Entry]
+    questions: list[QuestionCard]
     queue: list[QueuedMessage]
     state: State
     sentence: str
@@ -52,6 +57,12 @@ class RunPart:
     more_turns: int
     goals: list[GoalLine]
     stops = STOPS
+
+    @property
+    def asks(self) -> bool:
+        """Somebody must say whether the run may go on at all."""
+        behind = (question for entry in self.entries for question in entry.questions)
+        return any(question.open for question in (*self.questions, *behind))
 
     @property
     def queue_waits(self) -> bool:
@@ -69,14 +80,16 @@ def run_parts(views: Iterable[RunView], *, may: Rights, latest: Run | None) -> l
 
 def _run_part(view: RunView, names: dict[str, str], may: Rights, latest: Run | None) -> RunPart:
     run, calls = view.run, calls_of(view)
+    entries, first = _entries(view, names)
     unanswered = not run.live and run.outcome not in (Run.Outcome.ANSWERED, Run.Outcome.LIMIT_REACHED)
     is_latest = latest is not None and latest.pk == run.pk
     may_continue = may.write and is_latest and run.outcome == Run.Outcome.LIMIT_REACHED
     return RunPart(
         run=run,
-        entries=[Entry(message, cards_of(message, names)) for message in view.entries],
+        entries=entries,
+        questions=first,
         queue=[queued for queued in view.queue if queued.status in SHOWN_QUEUE],
-        state=run_state(run, calls, names),
+        state=run_state(run, calls, names, asks=any(map(is_open, view.questions))),
         sentence=reasons.sentence(run.reason) if run.reason != Reason.DONE else "",
         error=fault(run),
         error_recorded=recorded_fault(run) if speaks_otherwise() else "",
@@ -88,6 +101,16 @@ def _run_part(view: RunView, names: dict[str, str], may: Rights, latest: Run | N
         more_turns=run.agent.max_turns if may_continue else 0,
         goals=goal_lines(run.goals),
     )
+
+
+def _entries(view: RunView, names: dict[str, str]) -> tuple[list[Entry], list[QuestionCard]]:
+    """The messages, each with the questions behind it, and the questions that came before all of them."""
+    entries = [Entry(message, cards_of(message, names), []) for message in view.entries]
+    first: list[QuestionCard] = []
+    for question in view.questions:
+        before = [entry for entry in entries if entry.message.created_at <= question.created_at]
+        (before[-1].questions if before else first).append(question_card(question))
+    return entries, first
 
 
 def cards_of(message: Message, names: dict[str, str]) -> list[CallCard]:

@@ -61,6 +61,7 @@ def prepare(loaded: Loaded, claimed: Claimed, controls: RunControls, in_thread: 
         clock=time.monotonic,
         sleep=asyncio.sleep,
         sequential=snapshot["sequential"],
+        guard=snapshot.get("loop_guard", True),
         goals=goals_in(snapshot, workspace=workspace),
         seams=installed(),
         lost=claimed.recovered,

@@ -8,7 +8,7 @@ const SECTION_AFTER = 150, SECTION_AGAIN = 2000;
 const LAST_WORDS = { 4401: "saySignedOut", 4403: "sayForbidden", 4404: "sayGone" }; // close codes after which it ends
 const SIGNED_OUT = 4401;
 const SAID = { running: "sayWorking", waiting: "sayWaiting", finished: "sayFinished" };
-const DECISIONS = new Set(["ApprovalRequested", "ApprovalDecided"]);
+const DECISIONS = new Set(["ApprovalRequested", "ApprovalDecided", "QuestionAsked", "QuestionDecided"]);
 
 const byId = (id) => document.getElementById(id);
 const place = (cursor) => cursor.split("-").map(Number);

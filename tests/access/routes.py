@@ -9,12 +9,20 @@ from agentweb.api.urls import api
 from agentweb.chat.routing import websocket_urlpatterns
 
 # How the site's own placeholders are called in the table, by the part of the address before them.
-OWNERS = {"c": "conversation", "conversations": "conversation", "runs": "run", "approvals": "approval", "calls": "call"}
+OWNERS = {
+    "c": "conversation",
+    "questions": "question",
+    "conversations": "conversation",
+    "runs": "run",
+    "approvals": "approval",
+    "calls": "call",
+}
 NAMES = {
     "queue": "queued",
     "message": "message",
     "call": "call",
     "run": "run",
+    "question": "question",
     "files": "path",
     "requests": "request",
 } | OWNERS

@@ -75,6 +75,8 @@ PAGES = [
     Row("cards/message/<message>", "GET", Needs.SEE),
     Row("cards/call/<call>", "GET", Needs.SEE),
     Row("cards/run/<run>", "GET", Needs.SEE),
+    Row("cards/question/<question>", "GET", Needs.SEE),
+    Row("questions/<question>/decide", "POST", Needs.DECIDE, {"decision": "approve", "digest": "digest"}),
     Row("calls/<call>/result", "GET", Needs.SEE),
     Row("calls/<call>/resolution", "POST", Needs.DECIDE, RESOLUTION),
     Row("calls/<call>/supply", "POST", Needs.DECIDE, {"content": "5"}),

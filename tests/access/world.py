@@ -15,11 +15,12 @@ VISIBILITIES = ("private", "team")
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """A run that waits for one approval, with a queued message and a file."""
+    """A run that waits for one approval, with a question, a queued message and a file."""
 
     conversation: Conversation
     run: Run
     approval: Approval
+    question: Approval
     message: Message
     queued: QueuedMessage
 
@@ -31,6 +32,7 @@ class World:
             "approval": str(self.approval.public_id),
             "call": str(self.approval.call.public_id),
             "message": str(self.message.public_id),
+            "question": str(self.question.public_id),
             "queued": str(self.queued.public_id),
             "path": PATH,
             "request": str(self.run.events.get(kind="ModelRequested").number),
@@ -47,6 +49,9 @@ def make_world(cast: Cast, visibility: str) -> World:
         conversation=conversation,
         run=run,
         approval=approval,
+        question=Approval.objects.create(
+            run=run, question="circles", facts={}, arguments={}, risk="medium", digest="digest", rule="rule"
+        ),
         message=conversation.messages.order_by("pk").first(),
         queued=QueuedMessage.objects.get(run=run),
     )

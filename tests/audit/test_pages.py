@@ -8,12 +8,15 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from agentweb.runs import services
+from agentweb.engine import events
+from agentweb.engine.enums import ApprovalStatus, Question
+from agentweb.runs import decisions, journal, services
 from agentweb.runs.models import AccessLog, Run
 from agentweb.runs.selectors import conversation_for
-from tests.cast import Cast
+from tests.cast import Cast, make_worker
 from tests.inline import inline_code
 from tests.runs.waiting_call import waiting_approvals
+from tests.runs.waiting_question import waiting_question
 
 
 def browser(person) -> Client:
@@ -153,6 +156,20 @@ def test_a_run_shows_its_events_and_what_was_shown_for_the_decision_and_no_butto
     assert "<form" not in main and "<button" not in main
     assert "The record is whole" in main
     assert inline_code(html) == []
+
+
+def test_a_run_shows_what_it_asked_about_itself_and_what_was_said(cast):
+    run = cast.run()
+    question = waiting_question(cast, run)
+    told = page(browser(cast.reviewer), f"/audit/runs/{run.public_id}/")
+    assert "The agent repeats itself: may it go on?" in told
+    assert "read_file a.txt" in told
+    assert "The run waits for a decision" in told
+    said = events.QuestionDecided(str(question.public_id), Question.CIRCLES, ApprovalStatus.APPROVED, by="Ann")
+    decisions.decide(user=cast.owner, approval=question, decision="approve", digest=question.digest)
+    holder = journal.claim(str(run.public_id), make_worker("next"))
+    journal.append(holder, (said,))
+    assert "Goes on" in page(browser(cast.reviewer), f"/audit/runs/{run.public_id}/")
 
 
 def test_a_changed_record_is_said_on_the_page_even_when_it_cannot_be_read(cast):

@@ -27,6 +27,7 @@ from agentweb.engine.events import (
     MessageInterrupted,
     ModelFault,
     OutcomeSettled,
+    QuestionAsked,
     Queued,
     ResultReceived,
     SteeringTaken,
@@ -273,6 +274,7 @@ class Shell:
         self.inbox = FakeInbox()
         self.controls = FakeControls()
         self.decisions: dict[str, Decision] = {}
+        self.answer: Decision | None = None
         self.answers: dict[str, Answer] = {}
         self.batches: list[Batch] = []
         self.live: list[Live] = []
@@ -344,6 +346,9 @@ class Shell:
             entry = transcript.calls[id]
             if entry.status is CallStatus.WAITING and decision.approval == entry.approval and not entry.taken:
                 transcript.calls[id] = replace(entry, decision=decision)
+        asked = transcript.question
+        if asked and asked.waits and self.answer and self.answer.approval == asked.approval:
+            transcript.question = replace(asked, decision=self.answer)
         taken = {event.answer for event in self.events if isinstance(event, OutcomeSettled | ResultReceived)}
         for id, answer in self.answers.items():
             if answer.id not in taken:
@@ -385,6 +390,11 @@ class Shell:
         asked = self.approval(call)
         self.decisions[call] = Decision(asked.approval, kind, "Ann", asked.digest, **fields)
 
+    def say(self, kind: DecisionKind, **fields: Any) -> None:
+        """Ann answers what the run asks about itself."""
+        asked = [e for e in self.events if isinstance(e, QuestionAsked)][-1]
+        self.answer = Decision(asked.approval, kind, "Ann", asked.digest, **fields)
+
     def settle(self, call: str, outcome: Resolution, content: str = "", comment: str = "") -> None:
         """Ann says what became of a call whose outcome is unknown."""
         self.answers[call] = Answer(self._new_id(), "Ann", outcome, content, comment=comment)
@@ -411,7 +421,10 @@ def same(told: Transcript, live: Transcript) -> bool:
         }
         for transcript in (told, live)
     ]
-    return both[0] == both[1] and replace(told, calls={}) == replace(live, calls={})
+    asked = live.question
+    if asked and not asked.taken:
+        asked = replace(asked, decision=None, expired=False)
+    return both[0] == both[1] and replace(told, calls={}) == replace(live, calls={}, question=asked)
 
 
 def has(kind: type[Event]) -> Callable[[Step], bool]:

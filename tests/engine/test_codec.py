@@ -39,6 +39,8 @@ EXAMPLES = [
     events.ApprovalRequested("a1", "c1", "write_file", {}, enums.Risk.HIGH, "d", "rule", preview={"rows": [1]}),
     events.ApprovalDecided("a1", "c1", enums.ApprovalStatus.EXPIRED),
     events.ApprovalDecided("a1", "c1", enums.ApprovalStatus.MODIFIED, enums.DecisionKind.MODIFY, "Ann", "", {"a": 1}),
+    events.QuestionAsked("a1", enums.Question.CIRCLES, {"sign": "same_call"}, {}, "d", "loop guard"),
+    events.QuestionDecided("a1", enums.Question.CIRCLES, enums.ApprovalStatus.EXPIRED),
     events.TurnFinished(1),
     events.RunPaused(("c1", "c2"), USAGE),
     events.RunFinished(enums.Outcome.FAILED, enums.Reason.MODEL_ERROR, "No answer.", USAGE, FAULT),

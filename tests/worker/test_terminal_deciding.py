@@ -7,6 +7,7 @@ from agentweb.runs import decisions, selectors, services
 from agentweb.runs.models import Approval, Run
 from agentweb.worker.terminal.deciding import Approve, Decider
 from tests.runs.waiting_call import waiting_approvals
+from tests.runs.waiting_question import waiting_question
 
 NEW = '{"path": "b.txt", "content": "hi"}'
 
@@ -129,3 +130,21 @@ def test_a_run_that_goes_on_already_is_left_alone(cast):
     services.cancel_run(user=cast.owner, run=run)
     desk.decider.settle()
     assert desk.said == []
+
+
+@pytest.mark.parametrize(
+    ("approve", "lines", "status"),
+    [(Approve.ASK, ["r 5\n", "y\n"], "approved"), (Approve.ALL, [], "approved"), (Approve.NONE, [], "rejected")],
+)
+def test_a_question_about_the_run_is_answered_with_yes_or_no(cast, approve, lines, status):
+    run, said = cast.run(), []
+    question = waiting_question(cast, run)
+
+    def prompt(words: str) -> str:
+        said.append(words)
+        return lines.pop(0)
+
+    Decider(cast.owner, selectors.run_for(cast.owner, run.public_id), approve, said.append, prompt).settle()
+    question.refresh_from_db()
+    assert (question.status, lines) == (status, [])
+    assert (approve is Approve.ASK) == any("read_file" in words for words in said)

@@ -13,7 +13,7 @@ from agentweb.chat.forms import text_of
 from agentweb.chat.views.cards import card_of, place_of
 from agentweb.engine.enums import DecisionKind
 from agentweb.runs import decisions, selectors
-from agentweb.runs.errors import Conflict, Forbidden, Invalid
+from agentweb.runs.errors import Conflict, Forbidden, Invalid, NotFound
 from agentweb.runs.models import Approval
 from agentweb.schema.json_text import JsonError, canonical, parse_json
 from agentweb.schema.problems import render as render_problem
@@ -21,6 +21,7 @@ from agentweb.ui import schema_forms
 from agentweb.ui.answers import changes_lists, full_page, is_fragment, page
 from agentweb.ui.calls import labels
 from agentweb.ui.diffs import argument_changes
+from agentweb.ui.questions import question_card
 from agentweb.ui.timeline import one_card
 
 INBOX = 100
@@ -42,15 +43,19 @@ def _inbox(request: HttpRequest, show: str) -> list[dict[str, Any]]:
     else:
         found = selectors.waiting_for(request.user).order_by("pk")
     rows = selectors.mark_decidable(request.user, found.select_related("call__message")[:INBOX])
-    names = labels(row.call for row in rows)
-    cards = []
-    for row in rows:
-        row.call.approval = row
-        cards.append({"card": one_card(row.call, row.call.message, names), "conversation": row.run.conversation})
     if show == "waiting":
         order = {"high": 0, "medium": 1, "low": 2}
-        cards.sort(key=lambda each: order.get(each["card"].approval.row.risk, 0))
-    return cards
+        rows.sort(key=lambda row: order.get(row.risk, 0))
+    names = labels(row.call for row in rows if row.call is not None)
+    return [_item(row, names) for row in rows]
+
+
+def _item(row: Approval, names: dict[str, str]) -> dict[str, Any]:
+    item: dict[str, Any] = {"row": row, "conversation": row.run.conversation}
+    if row.call is None:
+        return item | {"question": question_card(row), "anchor": f"question-{row.public_id}"}
+    row.call.approval = row
+    return item | {"card": one_card(row.call, row.call.message, names), "anchor": f"call-{row.call.public_id}"}
 
 
 @require_GET
@@ -64,7 +69,7 @@ def approvals_count(request: HttpRequest) -> HttpResponse:
 @page
 def approval_decide(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
     """One decision. Whoever comes too late, or left something out, gets the card as it truly is."""
-    approval = selectors.approval_for(request.user, public_id)
+    approval = _of_a_call(request, public_id)
     kind = request.POST.get("decision", "")
     try:
         _complete(request, approval, kind)
@@ -84,6 +89,18 @@ def approval_decide(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
     if not is_fragment(request):
         return _back(request, approval)
     return changes_lists(_card(request, approval, focus=True))
+
+
+def _of_a_call(request: HttpRequest, public_id: uuid.UUID) -> Approval:
+    approval = selectors.approval_for(request.user, public_id)
+    if approval.call is None:
+        raise NotFound(_("There is no such approval, or it is not yours to see."))
+    return approval
+
+
+def _call_id(approval: Approval) -> uuid.UUID:
+    assert approval.call is not None
+    return approval.call.public_id
 
 
 def _complete(request: HttpRequest, approval: Approval, kind: str) -> None:
@@ -139,7 +156,7 @@ def _card(
     **context: Any,
 ) -> HttpResponse:
     """The call's card as it stands, or the whole page around it where no script runs."""
-    call = selectors.call_for(request.user, approval.call.public_id)
+    call = selectors.call_for(request.user, _call_id(approval))
     card = replace(card_of(call), problems=problems or {})
     context |= {"card": card, "back": place_of(request.POST.get("back"))}
     if is_fragment(request):
@@ -152,7 +169,7 @@ def _back(request: HttpRequest, approval: Approval) -> HttpResponse:
     if place_of(request.POST.get("back")) == "inbox":
         return redirect("approvals")
     response = redirect("conversation", approval.run.conversation.public_id)
-    response["Location"] += f"#call-{approval.call.public_id}"
+    response["Location"] += f"#call-{_call_id(approval)}"
     return response
 
 
@@ -163,7 +180,7 @@ def _back(request: HttpRequest, approval: Approval) -> HttpResponse:
 @page
 def approval_modify(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
     """GET: a form made from the tool's schema. POST: what would change, or the form again (``step=edit``, errors)."""
-    approval = selectors.approval_for(request.user, public_id)
+    approval = _of_a_call(request, public_id)
     if not approval.may_decide:
         raise Forbidden(_("You may not decide about this call."))
     if approval.status != Approval.Status.PENDING:
@@ -211,7 +228,7 @@ def _preview_again(request: HttpRequest, approval: Approval, error: Invalid) -> 
 
 
 def _panel(request: HttpRequest, approval: Approval, panel: str, status: int, **context: Any) -> HttpResponse:
-    card = card_of(selectors.call_for(request.user, approval.call.public_id))
+    card = card_of(selectors.call_for(request.user, _call_id(approval)))
     fragment = is_fragment(request)
     context |= {
         "panel": panel,

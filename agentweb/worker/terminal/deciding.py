@@ -84,7 +84,7 @@ class Decider:
             return Answer(
                 DecisionKind.REJECT, comment=_("Rejected on the command line: nothing may be approved there.")
             )
-        line = self.prompt(_("y, n REASON, m JSON, r ANSWER: "))
+        line = self.prompt(_("y, n REASON, m JSON, r ANSWER: ") if approval.call else _("y, n REASON: "))
         if line is None:
             return Answer(DecisionKind.REJECT, comment=_("Nobody answered at the terminal."))
         word, _space, rest = line.strip().partition(" ")
@@ -123,9 +123,11 @@ class Decider:
 
 
 def shown(approval: Approval) -> str:
-    """What a person must see before deciding: effect, arguments in full, the change of the file."""
+    """What a person must see before deciding: effect, arguments in full, the change of the file; the facts, where it is
+    about the run."""
     lines = [approval.effect] if approval.effect else []
-    lines.append(pretty(approval.arguments) or json.dumps(approval.arguments))
+    values = [approval.arguments] if approval.call else [approval.facts, approval.arguments]
+    lines += [pretty(value) or json.dumps(value) for value in values]
     preview = approval.preview if isinstance(approval.preview, dict) else {}
     data = preview.get("data", {})
     rows = data.get("rows", []) if isinstance(data, dict) else []

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from agentweb.engine import events
 from agentweb.engine.codec import decode
-from agentweb.engine.enums import DeltaKind, Outcome
+from agentweb.engine.enums import DeltaKind, Outcome, Question
 from agentweb.engine.usage import Usage
 from agentweb.runs.live import Frame
 from agentweb.runs.models import Event
@@ -111,6 +111,8 @@ class Story:
             case events.SteeringTaken(messages=taken) | events.FollowUpTaken(messages=taken):
                 for queued in taken:
                     self._line(f"> {printable(queued.text)}", DIM)
+            case events.QuestionAsked(about=about, facts=facts):
+                self._line(f"? {asked(about)} {shortly(facts)}", BOLD)
             case events.NoteAdded(text=text):
                 self._line(_("(to the agent: %(text)s)") % {"text": printable(text)}, DIM)
             case events.RunFinished():
@@ -131,7 +133,10 @@ class Story:
             case events.ApprovalRequested(name=name, arguments=arguments, risk=risk):
                 words = _("%(tool)s must be approved (%(risk)s risk)") % {"tool": printable(name), "risk": risk.value}
                 self._line(f"? {words} {shortly(arguments)}", BOLD)
-            case events.ApprovalDecided(status=status, by=by, comment=comment):
+            case (
+                events.ApprovalDecided(status=status, by=by, comment=comment)
+                | events.QuestionDecided(status=status, by=by, comment=comment)
+            ):
                 said = " ".join(filter(None, (status.value, by and f"({by})", comment and f"– {comment}")))
                 self._line(f"! {printable(said)}", DIM)
 
@@ -144,6 +149,11 @@ class Story:
 def printable(text: str) -> str:
     """The text with each hidden or controlling character as ``<U+001B>``."""
     return "".join(f"<{piece.text}>" if piece.hidden else piece.text for piece in visible(text))
+
+
+def asked(about: Question) -> str:
+    """What people are asked about a run."""
+    return {Question.CIRCLES: _("The agent repeats itself. May it go on?")}[about]
 
 
 def shortly(arguments: Mapping[str, Any]) -> str:
