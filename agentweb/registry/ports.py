@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from django.db.models import BigAutoField
+
 from agentweb.engine.enums import Risk
 from agentweb.engine.messages import Json, ToolCall
 from agentweb.engine.ports import Deny, Finding, Model, Output, Preview, Progress, Tool, ToolContext, ToolSpec, Verdict
@@ -16,11 +18,18 @@ from agentweb.registry import catalog, policies, secrets, snapshots
 from agentweb.registry.models import ChatModel, PolicyRule
 from agentweb.registry.models import Tool as ToolRow
 from agentweb.registry.unusable import UnusableModel
+from agentweb.teams import fixed
 
 T = TypeVar("T")
 InThread = Callable[[Callable[[], T]], Awaitable[T]]
 
 MOVED = "The model {name} was deleted or moved to another endpoint after this run began. Try again."
+
+
+_SECRETS = fixed.Query(
+    lambda pk: ChatModel.objects.filter(pk=pk).order_by().only("encrypted_key", "headers", "base_url"),
+    pk=BigAutoField(),
+)
 
 
 def model_for(snapshot: Mapping[str, Any], *, new_id: Callable[[], str]) -> Model:
@@ -30,7 +39,7 @@ def model_for(snapshot: Mapping[str, Any], *, new_id: Callable[[], str]) -> Mode
     data = snapshot["model"]
     if data["kind"] == ChatModel.Kind.SCRIPTED:
         return make_model(data, new_id=new_id)
-    row = ChatModel.objects.filter(pk=data["id"]).only("encrypted_key", "headers", "base_url").first()
+    row: ChatModel | None = _SECRETS.first(pk=data["id"])
     if row is None or urlsplit(row.base_url)[:2] != urlsplit(data["base_url"])[:2]:  # its key is for another server
         return UnusableModel(data["name"], MOVED.format(name=data["name"]))
     try:

@@ -1,14 +1,19 @@
 """What a run uses, as it was when the run began: agent, prompt, tool definitions, model, prices. Never a key."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
+
+from django.db.models import BigAutoField
 
 from agentweb.engine.ports import ToolSpec
 from agentweb.registry import catalog, goals, prompts
-from agentweb.registry.models import Agent, ChatModel
+from agentweb.registry.models import Agent, ChatModel, Tool
 from agentweb.schema.json_text import canonical, digest
+from agentweb.teams import fixed
 
 DEFAULT_MODEL = "default"
 SCRIPTED_MODEL = "scripted"
@@ -42,7 +47,20 @@ def build(agent: Agent, *, max_turns: int | None = None) -> Built:
         "model": model_data(model),
         "tools": [tool_data(spec) for spec in specs],
     }
-    return Built(canonical(data), digest(data), model.name)
+    return Built(*_canonical(json.dumps(data)), model.name)
+
+
+@lru_cache(maxsize=64)
+def _canonical(plain: str) -> tuple[str, str]:
+    """Canonical text and digest of what stands in plain JSON. An agent begins many runs before anybody changes it."""
+    data = json.loads(plain)
+    return canonical(data), digest(data)
+
+
+_OFFERED = fixed.Query(
+    lambda agent: Tool.objects.filter(agents=agent, enabled=True).order_by("name").values_list("name", "timeout_s"),
+    agent=BigAutoField(),
+)
 
 
 def model_of(agent: Agent) -> ChatModel:
@@ -59,8 +77,8 @@ def model_of(agent: Agent) -> ChatModel:
 def offered(agent: Agent) -> tuple[ToolSpec, ...]:
     """The agent's own enabled tools that exist in code, by name, with the time-outs that admins gave them."""
     known = catalog.tools()
-    rows = agent.tools.filter(enabled=True).order_by("name").only("name", "timeout_s")
-    return tuple(replace(known[row.name].spec, timeout_s=row.timeout_s) for row in rows if row.name in known)
+    rows = _OFFERED.all(agent=agent.pk)
+    return tuple(replace(known[name].spec, timeout_s=timeout_s) for name, timeout_s in rows if name in known)
 
 
 def tool_data(spec: ToolSpec) -> dict[str, Any]:

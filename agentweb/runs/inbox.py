@@ -2,9 +2,21 @@
 
 from collections.abc import Awaitable, Callable
 
+from django.db.models import BigAutoField, CharField
+
 from agentweb.engine.events import Queued
 from agentweb.runs.models import QueuedMessage
+from agentweb.teams import fixed
 
+_WAITING = fixed.Query(
+    lambda run, delivery: (
+        QueuedMessage.objects.select_related("author")
+        .filter(run=run, delivery=delivery, status=QueuedMessage.Status.QUEUED)
+        .order_by("pk")
+    ),
+    run=BigAutoField(),
+    delivery=CharField(),
+)
 Look = Callable[[], tuple[Queued, ...]]
 
 
@@ -22,7 +34,5 @@ class RunInbox:
         return await self._in_thread(lambda: self._waiting(QueuedMessage.Delivery.FOLLOW_UP))
 
     def _waiting(self, delivery: str) -> tuple[Queued, ...]:
-        rows = QueuedMessage.objects.select_related("author").filter(
-            run_id=self._run_id, delivery=delivery, status=QueuedMessage.Status.QUEUED
-        )
+        rows = _WAITING.all(run=self._run_id, delivery=delivery)
         return tuple(Queued(str(row.public_id), row.text, row.author.display_name, row.revision) for row in rows)

@@ -4,12 +4,15 @@ One call is one transaction: the batch of events of one boundary and everything 
 While a run is leased only its holder writes; each write is conditional on the epoch of the claim.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from types import MappingProxyType
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import BigAutoField, DurationField, F, PositiveIntegerField, Q, QuerySet, UUIDField
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -21,6 +24,7 @@ from agentweb.runs.models import Approval, Event, QueuedMessage, Run, WorkerProc
 from agentweb.runs.projection import Projection
 from agentweb.schema.json_text import canonical
 from agentweb.schema.text import clean_json
+from agentweb.teams import fixed
 
 PROGRESS = (events.MessageFinished, events.ToolFinished, events.RunPaused)
 
@@ -58,28 +62,28 @@ class Appended:
 
 def claim(run: str, worker: WorkerProcess) -> Claimed | None:
     """Take the run for this worker, or None when it is not to be had."""
-    with transaction.atomic():
-        row = _locked().filter(public_id=run).filter(_free()).first()
-        if row is None:
-            return None
-        recovered = row.status == Run.Status.RUNNING
-        changes = {
-            "owner": worker,
-            "epoch": row.epoch + 1,
-            "attempts": row.attempts + 1,
-            "status": Run.Status.RUNNING,
-            "enqueued_times": 0,
-        }
-        if not Run.objects.filter(pk=row.pk, epoch=row.epoch, status=row.status).update(**changes):
-            return None
-        resumed = row.last_event > 1
-        exhausted = row.attempts >= settings.MAX_ATTEMPTS
-        for name, value in changes.items():
-            setattr(row, name, value)
-        batch: events.Batch = (events.RunClaimed(worker.name, row.epoch),)
-        if resumed:
-            batch += (events.RunResumed(recovered),)
-        _write(row, batch, timezone.now())
+    try:
+        with transaction.atomic():
+            row: Run | None = _FREE.first(public_id=run, lease=timedelta(seconds=settings.LEASE_SECONDS))
+            return _taken(row, worker) if row else None
+    except LeaseLost:
+        return None
+
+
+def _taken(row: Run, worker: WorkerProcess) -> Claimed:
+    recovered, resumed = row.status == Run.Status.RUNNING, row.last_event > 1
+    exhausted = row.attempts >= settings.MAX_ATTEMPTS
+    changes = {
+        "owner_id": worker.pk,
+        "epoch": row.epoch + 1,
+        "attempts": row.attempts + 1,
+        "status": Run.Status.RUNNING,
+        "enqueued_times": 0,
+    }
+    batch: events.Batch = (events.RunClaimed(worker.name, row.epoch + 1),)
+    if resumed:
+        batch += (events.RunResumed(recovered),)
+    _write(row, batch, changes)
     return Claimed(
         run_id=row.pk,
         run=str(row.public_id),
@@ -95,7 +99,7 @@ def claim(run: str, worker: WorkerProcess) -> Claimed | None:
 def append(claimed: Claimed, batch: events.Batch) -> Appended:
     """Record one boundary. Raises LeaseLost, or Stale when a queued message is no longer as the loop saw it."""
     with transaction.atomic():
-        row = _locked().filter(pk=claimed.run_id).first()
+        row: Run | None = _LOCKED.first(pk=claimed.run_id)
         if row is None or row.epoch != claimed.epoch or row.status != Run.Status.RUNNING:
             raise LeaseLost(claimed.run)
         refused = bool(batch) and _refused(row, batch[-1])
@@ -103,7 +107,7 @@ def append(claimed: Claimed, batch: events.Batch) -> Appended:
             batch = batch[:-1]
         first = row.last_event + 1
         if batch:
-            _write(row, batch, timezone.now())
+            _write(row, batch)
     end = batch[-1] if batch else None
     return Appended(
         first=first,
@@ -115,8 +119,16 @@ def append(claimed: Claimed, batch: events.Batch) -> Appended:
 
 
 def start(row: Run, batch: events.Batch) -> None:
-    """Write the first events of a run that nobody can hold yet. Called inside the transaction that makes the row."""
-    _write(row, batch, timezone.now())
+    """Insert a run with its first events, which change no other row. Called inside a transaction."""
+    now = timezone.now()
+    stored, clean, changes = _chained(row, batch, now)
+    for name, value in changes.items():
+        setattr(row, name, value)
+    fixed.insert(row)
+    for event in stored:
+        event.run = row
+    fixed.insert_all(stored)
+    outbox.announce(row, clean, row.last_event)
 
 
 def release(claimed: Claimed) -> None:
@@ -131,13 +143,24 @@ def release(claimed: Claimed) -> None:
 
 def _locked() -> QuerySet[Run]:
     """Runs, each locked alone where the database can: PostgreSQL does not lock what an outer join may lack."""
-    return Run.objects.select_for_update(of=("self",)).select_related("conversation")
+    return Run.objects.select_for_update(of=("self",)).select_related("conversation").order_by()
 
 
-def _free() -> Q:
+def _free(lease: fixed.Slot) -> Q:
     """Queued, or running with an owner that no longer beats (by the database's clock)."""
-    lost = Q(owner=None) | Q(owner__beat_at__lt=Now() - timedelta(seconds=settings.LEASE_SECONDS))
+    lost = Q(owner=None) | Q(owner__beat_at__lt=Now() - lease)
     return Q(status=Run.Status.QUEUED) | (Q(status=Run.Status.RUNNING) & lost)
+
+
+_FREE = fixed.Query(
+    lambda public_id, lease: _locked().filter(_free(lease), public_id=public_id),
+    public_id=UUIDField(),
+    lease=DurationField(),
+)
+_LOCKED = fixed.Query(lambda pk: _locked().filter(pk=pk), pk=BigAutoField())
+_WRITE = fixed.Update(
+    lambda pk, epoch: Run.objects.filter(pk=pk, epoch=epoch), pk=BigAutoField(), epoch=PositiveIntegerField()
+)
 
 
 def _refused(row: Run, end: events.Event) -> bool:
@@ -157,9 +180,25 @@ def _has_news(row: Run) -> bool:
     return decided.exists() or row.answers.filter(taken_at=None).exists()
 
 
-def _write(row: Run, batch: events.Batch, now: datetime) -> None:
-    """Chain and store the events, apply them, and let the world know on commit."""
-    stored, clean = [], []
+def _write(row: Run, batch: events.Batch, more: Mapping[str, Any] = MappingProxyType({})) -> None:
+    """Chain and store the events, apply them, and let the world know on commit. ``more``: other changes of the run."""
+    now = timezone.now()
+    stored, clean, chained = _chained(row, batch, now)
+    fixed.insert_all(stored)
+    changes = {**more, **Projection(row, now).apply(clean), **chained}
+    if any(isinstance(event, PROGRESS) for event in clean):
+        changes["attempts"] = 0
+    if not _WRITE(changes, pk=row.pk, epoch=row.epoch):
+        raise LeaseLost(str(row.public_id))
+    for name, value in changes.items():
+        setattr(row, name, value)
+    outbox.announce(row, clean, row.last_event)
+
+
+def _chained(row: Run, batch: events.Batch, now: datetime) -> tuple[list[Event], events.Batch, dict[str, Any]]:
+    """The events as they are stored and as they are read again, and what of the run says where its chain ends."""
+    stored: list[Event] = []
+    clean: list[events.Event] = []
     number, head, run = row.last_event, row.head_hash, str(row.public_id)
     for event in batch:
         number += 1
@@ -171,20 +210,8 @@ def _write(row: Run, batch: events.Batch, now: datetime) -> None:
             Event(run=row, number=number, kind=kind, at=now, payload=payload, payload_digest=digest, hash=head)
         )
         clean.append(decode(kind, data))
-    Event.objects.bulk_create(stored)
-    changes = {
-        **Projection(row, now).apply(clean),
-        "last_event": number,
-        "head_hash": head,
-        "head_signature": chain.sign(run=run, number=number, head=head),
-    }
-    if any(isinstance(event, PROGRESS) for event in clean):
-        changes["attempts"] = 0
-    if not Run.objects.filter(pk=row.pk, epoch=row.epoch).update(**changes):
-        raise LeaseLost(run)
-    for name, value in changes.items():
-        setattr(row, name, value)
-    outbox.announce(row, tuple(clean), number)
+    signature = chain.sign(run=run, number=number, head=head)
+    return stored, tuple(clean), {"last_event": number, "head_hash": head, "head_signature": signature}
 
 
 def mark_queued(row: Run, *, release: bool = False) -> bool:

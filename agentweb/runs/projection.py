@@ -6,14 +6,28 @@ from datetime import datetime
 from functools import singledispatchmethod
 from typing import Any
 
+from django.db.models import BigAutoField, UUIDField
+
 from agentweb.engine import events
 from agentweb.engine.codec import encode
 from agentweb.engine.enums import ApprovalStatus, CallStatus, Resolution
+from agentweb.engine.messages import AssistantMessage
 from agentweb.engine.usage import Usage
 from agentweb.registry.models import Risk
 from agentweb.runs.models import Approval, Call, CallAnswer, Conversation, Message, QueuedMessage, Run
+from agentweb.teams import fixed
 
 COUNTED = ("input_tokens", "cached_tokens", "output_tokens", "thinking_tokens", "cost")
+
+_MESSAGE = fixed.Update(lambda public_id: Message.objects.filter(public_id=public_id), public_id=UUIDField())
+_MESSAGE_ID = fixed.Query(
+    lambda public_id: Message.objects.filter(public_id=public_id).order_by().values_list("pk", flat=True),
+    public_id=UUIDField(),
+)
+_CALL = fixed.Update(
+    lambda public_id, run: Call.objects.filter(public_id=public_id, run=run), public_id=UUIDField(), run=BigAutoField()
+)
+_CONVERSATION = fixed.Update(lambda pk: Conversation.objects.filter(pk=pk), pk=BigAutoField())
 
 
 class Stale(Exception):
@@ -43,7 +57,7 @@ class Projection:
                 self._add(name, amount)
 
     def _call(self, call: str, **changes: Any) -> None:
-        Call.objects.filter(public_id=call, run=self.run).update(**changes)
+        _CALL(changes, public_id=call, run=self.run.pk)
 
     @singledispatchmethod
     def _apply(self, event: events.Event) -> None:
@@ -100,39 +114,44 @@ class Projection:
     @_apply.register
     def _(self, event: events.ModelRequested) -> None:
         self._add("model_calls", 1)
-        Message.objects.create(
-            public_id=event.message,
-            conversation_id=self.run.conversation_id,
-            run=self.run,
-            role=Message.Role.ASSISTANT,
-            status=Message.Status.STREAMING,
-            turn=event.turn,
+        fixed.insert(
+            Message(
+                public_id=event.message,
+                conversation_id=self.run.conversation_id,
+                run=self.run,
+                role=Message.Role.ASSISTANT,
+                status=Message.Status.STREAMING,
+                turn=event.turn,
+            )
         )
 
     @_apply.register
     def _(self, event: events.MessageFinished) -> None:
         self._spend(event.usage)
         said = event.message
-        message, _created = Message.objects.update_or_create(
-            public_id=said.id,
-            defaults={
-                "conversation_id": self.run.conversation_id,
-                "run": self.run,
-                "role": Message.Role.ASSISTANT,
-                "status": Message.Status.FINISHED,
-                "text": said.text,
-                "thinking": said.thinking,
-                "finish": said.finish.value,
-                "extra": encode(said.extra),
-                "finished_at": self.now,
-                "turn": self.changes.get("turns", self.run.turns),
-            },
-        )
-        Call.objects.bulk_create(
+        values = {
+            "conversation_id": self.run.conversation_id,
+            "run_id": self.run.pk,
+            "role": Message.Role.ASSISTANT,
+            "status": Message.Status.FINISHED,
+            "text": said.text,
+            "thinking": said.thinking,
+            "finish": said.finish.value,
+            "extra": encode(said.extra),
+            "finished_at": self.now,
+            "turn": self.changes.get("turns", self.run.turns),
+        }
+        if not _MESSAGE(values, public_id=said.id):
+            fixed.insert(Message(public_id=said.id, **values))
+        if said.calls:
+            fixed.insert_all(self._calls(said, _MESSAGE_ID.first(public_id=said.id)))
+
+    def _calls(self, said: AssistantMessage, message_id: int) -> list[Call]:
+        return [
             Call(
                 public_id=call.id,
                 run=self.run,
-                message=message,
+                message_id=message_id,
                 position=position,
                 name=call.name[:200],
                 provider_id=call.provider_id[:200],
@@ -145,7 +164,7 @@ class Projection:
                 extra=encode(call.extra),
             )
             for position, call in enumerate(said.calls)
-        )
+        ]
 
     @_apply.register
     def _(self, event: events.MessageInterrupted) -> None:
@@ -277,4 +296,4 @@ class Projection:
             "finished_at": self.now,
         }
         self.run.queue.filter(status=QueuedMessage.Status.QUEUED).update(status=QueuedMessage.Status.RETURNED)
-        Conversation.objects.filter(pk=self.run.conversation_id).update(active_at=self.now)
+        _CONVERSATION({"active_at": self.now}, pk=self.run.conversation_id)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import BigAutoField, CharField
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -26,6 +27,7 @@ from agentweb.runs.models import (
 )
 from agentweb.schema.json_text import digest
 from agentweb.schema.text import clean
+from agentweb.teams import fixed
 from agentweb.teams.access import default_team, role_in
 from agentweb.teams.models import Role, Team, User
 
@@ -33,6 +35,21 @@ MAX_TEXT = 100_000
 MAX_TITLE = 200
 MAX_TURNS = 200
 DELIVERIES = ("auto", "steer", "follow_up")
+
+
+_LIVE = fixed.Query(
+    lambda conversation: (
+        Run.objects.select_for_update().filter(conversation=conversation).exclude(status=Run.Status.FINISHED).order_by()
+    ),
+    conversation=BigAutoField(),
+)
+_AGENT = fixed.Query(lambda pk: Agent.objects.select_related("model").filter(pk=pk).order_by(), pk=BigAutoField())
+_SNAPSHOT = fixed.Query(lambda digest: Snapshot.objects.filter(digest=digest).order_by().only("pk"), digest=CharField())
+_ACTIVE = fixed.Update(lambda pk: Conversation.objects.filter(pk=pk, deleted_at=None), pk=BigAutoField())
+_UNNAMED = fixed.Update(lambda pk: Conversation.objects.filter(pk=pk, title=""), pk=BigAutoField())
+_ANSWERED = fixed.Query(
+    lambda user, key: IdempotencyKey.objects.filter(user=user, key=key).order_by(), user=BigAutoField(), key=CharField()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +124,7 @@ def send_message(*, user: User, conversation: Conversation, text: str, delivery:
 
 
 def _send(user: User, conversation: Conversation, text: str, delivery: str, key: str, fingerprint: str) -> Sent:
-    run = conversation.runs.select_for_update().exclude(status=Run.Status.FINISHED).first()
+    run: Run | None = _LIVE.first(conversation=conversation.pk)
     if run is None:
         sent = _begin(user, conversation, text)
     else:
@@ -115,33 +132,36 @@ def _send(user: User, conversation: Conversation, text: str, delivery: str, key:
         sent = _queue(user, run, text, delivery)
     if key:
         answer = {"message": sent.message, "run": str(sent.run.public_id), "delivered": sent.delivered}
-        IdempotencyKey.objects.create(user=user, key=key, fingerprint=fingerprint, answer=answer)
+        fixed.insert(IdempotencyKey(user=user, key=key, fingerprint=fingerprint, answer=answer))
     return sent
 
 
 def _begin(user: User, conversation: Conversation, text: str, max_turns: int | None = None) -> Sent:
-    message = Message.objects.create(conversation=conversation, role=Message.Role.USER, author=user, text=text)
-    run = _start_run(user, conversation, message, max_turns)
-    Message.objects.filter(pk=message.pk).update(run=run)
+    message = Message(conversation=conversation, role=Message.Role.USER, author=user, text=text)
+    message.run = run = _start_run(user, conversation, message, max_turns)
+    fixed.insert(message)
     if not conversation.title:
         conversation.title = _title(" ".join(text.split())[:80])
-        Conversation.objects.filter(pk=conversation.pk, title="").update(title=conversation.title)
+        _UNNAMED({"title": conversation.title}, pk=conversation.pk)
     return Sent(str(message.public_id), run, "now")
 
 
 def _start_run(user: User, conversation: Conversation, message: Message, max_turns: int | None = None) -> Run:
+    """``message`` is the one that the run answers; it need not be stored yet."""
     now = timezone.now()
-    if not Conversation.objects.filter(pk=conversation.pk, deleted_at=None).update(active_at=now):
+    if not _ACTIVE({"active_at": now}, pk=conversation.pk):
         raise NotFound(_("There is no such conversation, or it is not yours to see."))
-    agent = Agent.objects.select_related("model", "team").get(pk=conversation.agent_id)
+    agent: Agent = _AGENT.first(pk=conversation.agent_id)
     if not agent.enabled:
         raise Conflict(_("The agent %(agent)s is switched off. Ask an admin.") % {"agent": agent.name})
     try:
         built = snapshots.build(agent, max_turns=max_turns)
     except snapshots.NoModel as error:
         raise Conflict(_("No model is set up. Ask an admin.")) from error
-    snapshot, _created = Snapshot.objects.get_or_create(digest=built.digest, defaults={"data": built.text})
-    run = Run.objects.create(
+    snapshot = _SNAPSHOT.first(digest=built.digest)
+    if snapshot is None:
+        snapshot, _created = Snapshot.objects.get_or_create(digest=built.digest, defaults={"data": built.text})
+    run = Run(
         conversation=conversation, agent=agent, requested_by=user, snapshot=snapshot, queued_at=now, enqueued_at=now
     )
     limit = max_turns or agent.max_turns
@@ -163,7 +183,7 @@ def _replayed(user: User, key: str, fingerprint: str) -> Sent | None:
         return None
     if len(key) > 200:
         raise Invalid(_("The idempotency key is too long."), [("Idempotency-Key", _("At most 200 characters."))])
-    seen = IdempotencyKey.objects.filter(user=user, key=key).first()
+    seen: IdempotencyKey | None = _ANSWERED.first(user=user.pk, key=key)
     if seen is None:
         return None
     if seen.fingerprint != fingerprint:

@@ -1,10 +1,10 @@
-"""Statements whose SQL Django writes once in the life of a process: `Query`, `Update` and `insert`.
+"""Statements whose SQL Django writes once in the life of a process: queries, updates and inserts.
 
 To build and write a statement takes Django several times as long as the database needs for it, which shows where a
 message must get to its model within milliseconds. The queries are ordinary ones and give ordinary rows.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -104,24 +104,41 @@ class Update:
         return self._written[key]
 
 
-_inserts: dict[tuple[str, type[Model]], tuple[str, list[Field]]] = {}
+_inserts: dict[tuple[str, type[Model], bool], tuple[str, list[Field]]] = {}
 
 
 def insert(row: Model) -> None:
     """What ``row.save(force_insert=True)`` does, without signals, for a model whose key the database makes."""
     connection = connections[DEFAULT_DB_ALIAS]
-    sql, fields = _inserts.get((connection.vendor, type(row))) or _write_insert(row, connection)
+    sql, fields = _insert_into(type(row), connection, returning=True)
     with connection.cursor() as cursor:
-        cursor.execute(sql, [field.get_db_prep_save(field.pre_save(row, True), connection) for field in fields])
+        cursor.execute(sql, _params(row, fields, connection))
         (row.pk,) = cursor.fetchone()
     row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
 
 
-def _write_insert(row: Model, connection: BaseDatabaseWrapper) -> tuple[str, list[Field]]:
-    fields = [field for field in row._meta.local_concrete_fields if not isinstance(field, AutoField)]
-    query = InsertQuery(type(row))
-    query.insert_values(fields, [row])
-    compiler = query.get_compiler(connection=connection)
-    compiler.returning_fields = [row._meta.pk]
-    ((sql, _params),) = compiler.as_sql()
-    return _inserts.setdefault((connection.vendor, type(row)), (sql, fields))
+def insert_all(rows: Sequence[Model]) -> None:
+    """The same for rows of one model, whose keys stay unknown."""
+    if not rows:
+        return
+    connection = connections[DEFAULT_DB_ALIAS]
+    sql, fields = _insert_into(type(rows[0]), connection, returning=False)
+    with connection.cursor() as cursor:
+        cursor.executemany(sql, [_params(row, fields, connection) for row in rows])
+
+
+def _params(row: Model, fields: list[Field], connection: BaseDatabaseWrapper) -> list[Any]:
+    return [field.get_db_prep_save(field.pre_save(row, True), connection) for field in fields]
+
+
+def _insert_into(model: type[Model], connection: BaseDatabaseWrapper, *, returning: bool) -> tuple[str, list[Field]]:
+    key = (connection.vendor, model, returning)
+    if key not in _inserts:
+        fields = [field for field in model._meta.local_concrete_fields if not isinstance(field, AutoField)]
+        query = InsertQuery(model)
+        query.insert_values(fields, [model()])
+        compiler = query.get_compiler(connection=connection)
+        compiler.returning_fields = [model._meta.pk] if returning else None
+        ((sql, _values),) = compiler.as_sql()
+        _inserts[key] = sql, fields
+    return _inserts[key]

@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import BigAutoField, PositiveIntegerField
+
 from agentweb.engine.setup import Setup
 from agentweb.engine.transcript import Transcript
 from agentweb.engine.usage import Limits, Usage
@@ -18,6 +20,7 @@ from agentweb.runs import transcripts, workspaces
 from agentweb.runs.inbox import RunInbox
 from agentweb.runs.journal import Claimed, LeaseLost
 from agentweb.runs.models import Run
+from agentweb.teams import fixed
 from agentweb.worker.controls import RunControls
 
 InThread = Callable[[Callable[[], Any]], Awaitable[Any]]
@@ -35,9 +38,16 @@ class Loaded:
     snapshot: str
 
 
+_HELD = fixed.Query(
+    lambda pk, epoch: Run.objects.select_related("snapshot").filter(pk=pk, epoch=epoch).order_by(),
+    pk=BigAutoField(),
+    epoch=PositiveIntegerField(),
+)
+
+
 def load(claimed: Claimed) -> Loaded:
     """Reads the rows. Raises LeaseLost."""
-    run = Run.objects.select_related("conversation", "snapshot").filter(pk=claimed.run_id, epoch=claimed.epoch).first()
+    run: Run | None = _HELD.first(pk=claimed.run_id, epoch=claimed.epoch)
     if run is None:
         raise LeaseLost(claimed.run)
     transcript, usage = transcripts.load(run)

@@ -210,19 +210,18 @@ async def test_without_redis_the_rows_alone_keep_a_reader_going(own_valkey):
 
 async def test_a_conversation_goes_on_with_its_next_run(valkey):
     async with claimed_run() as author:
-        seen: list[str] = []
+        seen: asyncio.Queue[str] = asyncio.Queue()
 
         async def watch() -> None:
             conversation, run = author.claimed.conversation, author.claimed.run
             async with aclosing(live.follow_conversation(conversation, run, Cursor(2))) as frames:
                 async for frame in frames:
                     if "events" in frame:
-                        seen.append(f"{frame['run']} {frame['events'][-1]['kind']}")
-                        if len(seen) == 2:
-                            return
+                        seen.put_nowait(f"{frame['run']} {frame['events'][-1]['kind']}")
 
         watching = asyncio.create_task(watch())
         await author.end()
+        ended = await asyncio.wait_for(seen.get(), 10)
         following = str(uuid4())
         live.publish_events(
             run=following,
@@ -233,8 +232,9 @@ async def test_a_conversation_goes_on_with_its_next_run(valkey):
             status="queued",
             epoch=0,
         )
-        await asyncio.wait_for(watching, 10)
-    assert seen == [f"{author.claimed.run} RunFinished", f"{following} RunStarted"]
+        begun = await asyncio.wait_for(seen.get(), 10)
+        watching.cancel()
+    assert [ended, begun] == [f"{author.claimed.run} RunFinished", f"{following} RunStarted"]
 
 
 async def test_a_mailbox_that_overflows_forgets_its_frames_and_says_so_once():

@@ -42,7 +42,7 @@ def test_a_note_is_read_by_the_model_where_it_was_given(cast):
 def test_a_run_that_is_tried_again_knows_where_it_began(cast):
     first = cast.run()
     noted(first)
-    second = Run.objects.create(
+    second = Run(
         conversation=first.conversation, agent=first.agent, requested_by=first.requested_by, snapshot=first.snapshot
     )
     question = first.messages.get(role=Message.Role.USER)

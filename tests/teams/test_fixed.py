@@ -120,6 +120,13 @@ def test_an_insert_is_what_save_would_have_stored(ann):
     assert ApiToken.objects.get(digest="1").name == "changed"
 
 
+def test_many_rows_are_inserted_at_once(ann):
+    fixed.insert_all([])
+    fixed.insert_all([ApiToken(user=ann, name=f"bot {digest}", digest=digest) for digest in "123"])
+
+    assert list(ApiToken.objects.order_by("digest").values_list("name", flat=True)) == ["bot 1", "bot 2", "bot 3"]
+
+
 def test_an_insert_keeps_the_rules_of_the_database(ann):
     fixed.insert(ApiToken(user=ann, name="bot", digest="1"))
 
