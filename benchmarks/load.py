@@ -1,7 +1,6 @@
 """How much streams at once, and how fast; and the moments at which the streams begin."""
 
 import random
-import time
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -35,10 +34,9 @@ class Load:
         """What to tell the model server, which then answers, but holds all tokens back until POST /go/``key``."""
         return f"Speak. [[tokens={self.tokens} rate={self.rate:g} ttft=0 stall=0 for={HELD_S} key={key}]]"
 
-    def message_at(self, begins: float) -> str:
-        """What to tell the model server so that tokens come from the moment ``begins`` (seconds since 1970) on."""
-        wait = max(0.0, begins - time.time())
-        return f"Speak. [[tokens={self.tokens} rate={self.rate:g} ttft={wait:.4f}]]"
+    def message_after(self, wait_s: float) -> str:
+        """What to tell the model server so that tokens come ``wait_s`` after the request."""
+        return f"Speak. [[tokens={self.tokens} rate={self.rate:g} ttft={max(0.0, wait_s):.4f}]]"
 
     def begins(self, first: float) -> list[float]:
         """A moment for each run, the first of them not before ``first``."""

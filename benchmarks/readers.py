@@ -61,7 +61,7 @@ class Reader:
         return {"cpu_us": spent / expected * 1e6, "delays": vars(Delays.of(self._delays))}
 
     async def _read(self, begins: float) -> None:
-        async for text in self._pieces(self._load.message_at(begins)):
+        async for text in self._pieces(self._load.message_after(begins - time.time())):
             now = time.time_ns() // 1000
             self._delays += [now - int(written) for _number, written in TOKEN_RE.findall(text)]
 

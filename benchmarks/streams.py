@@ -71,13 +71,11 @@ def stream(site: Site, load: Load, *, watched: bool) -> Streamed:
     conversations = converse(site, load.runs)
     session = site.session() if watched else ""
     with watching(site.stack.url, session, conversations) if watched else nullcontext() as sockets:
-        keys = [f"{conversation}-{time.time_ns()}" for conversation in conversations]
-        runs = start(site, conversations, [load.message(key) for key in keys])
-        until(lambda: site.model_stats()["open"] == load.runs, OPEN_S, "all streams are open")
+        keys, runs = open_streams(site, load, conversations)
         site.reset_model()
         before = spent(site)
-        asyncio.run(_release(site, keys, load.begins(time.time())))
-        saw = sockets.result(_patience_s(load)) if sockets else None
+        release(site, keys, load.begins(time.time()))
+        saw = sockets.result(patience_s(load)) if sockets else None
         if saw is None:
             wait_for_ends(site, load, runs)
         after = spent(site)
@@ -99,6 +97,19 @@ def start(site: Site, conversations: Sequence[str], messages: Sequence[str], at_
     return asyncio.run(_post_all(site, conversations, messages, at_once))
 
 
+def open_streams(site: Site, load: Load, conversations: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Start a run in each conversation; when all wait for their first token, the keys to release them, and the runs."""
+    keys = [f"{conversation}-{time.time_ns()}" for conversation in conversations]
+    runs = start(site, conversations, [load.message(key) for key in keys])
+    until(lambda: site.model_stats()["open"] == load.runs, OPEN_S, "all streams are open")
+    return keys, runs
+
+
+def release(site: Site, keys: Sequence[str], begins: Sequence[float]) -> None:
+    """Let each of these streams begin at its moment (seconds since 1970)."""
+    asyncio.run(_release(site, keys, begins))
+
+
 async def _post_all(site: Site, conversations: Sequence[str], messages: Sequence[str], at_once: int) -> list[str]:
     gate = asyncio.Semaphore(at_once)
     headers = {"Authorization": f"Bearer {site.tokens['ann']}"}
@@ -114,7 +125,6 @@ async def _post_all(site: Site, conversations: Sequence[str], messages: Sequence
 
 
 async def _release(site: Site, keys: Sequence[str], begins: Sequence[float]) -> None:
-    """Let each held stream begin at its moment."""
     async with httpx2.AsyncClient(base_url=site.model_root, timeout=60, trust_env=False) as client:
 
         async def go(key: str, moment: float) -> None:
@@ -126,7 +136,7 @@ async def _release(site: Site, keys: Sequence[str], begins: Sequence[float]) -> 
 
 def wait_for_ends(site: Site, load: Load, runs: Sequence[str]) -> list[float]:
     """When each run ended (seconds since 1970). Hardly asks while they stream, so that asking costs nothing."""
-    until(lambda: site.model_stats()["open"] == 0, _patience_s(load), "all streams end")
+    until(lambda: site.model_stats()["open"] == 0, patience_s(load), "all streams end")
     program = site.program()
 
     def ended(run: str) -> float:
@@ -141,5 +151,5 @@ def _finished(told: dict[str, Any]) -> dict[str, Any] | None:
     return told if told["status"] == "finished" else None
 
 
-def _patience_s(load: Load) -> float:
+def patience_s(load: Load) -> float:
     return AT_LEAST_S + PATIENCE * (load.seconds + SPREAD_S)
