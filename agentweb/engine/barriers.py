@@ -6,13 +6,15 @@ Nothing is remembered here: limits are counted from the transcript and from reco
 from agentweb.engine import sentences
 from agentweb.engine.closing import End, end_for, question_decided
 from agentweb.engine.digest import canonical, question_digest
-from agentweb.engine.enums import NoteKind, Outcome, Question, Reason
+from agentweb.engine.enums import NoteKind, Outcome, Question, Reason, ResultKind
 from agentweb.engine.events import NoteAdded, QuestionAsked
 from agentweb.engine.guard import Circle, circle
-from agentweb.engine.messages import Json
+from agentweb.engine.messages import AssistantMessage, Json
+from agentweb.engine.transcript import CallEntry, Transcript
 from agentweb.engine.work import Work
 
 GUARD = "loop guard"
+UNUSABLE = (ResultKind.INVALID_ARGUMENTS, ResultKind.UNKNOWN_TOOL)
 REASONS = {Question.CIRCLES: Reason.CIRCLES}
 
 
@@ -23,12 +25,24 @@ def barrier(work: Work, found: Circle | None) -> End | QuestionAsked | None:
         return _end(REASONS[asked.about])
     if not work.transcript.turn_open and work.usage.turns >= work.setup.limits.max_turns:
         return end_for(Outcome.LIMIT_REACHED, Reason.TURNS, turns=work.setup.limits.max_turns)
+    if reasks(work.transcript) > work.setup.limits.max_reasks:
+        return _end(Reason.MALFORMED)
     if found is not None and found.rung > 1:
         return _end(Reason.CIRCLES)
     if found is not None and found.rung == 1:
         facts = {"sign": found.sign.value, "name": found.last.name, "arguments": _plain(found)}
         return ask(work, Question.CIRCLES, facts, {}, GUARD)
     return None
+
+
+def reasks(transcript: Transcript) -> int:
+    """How many times in this run the model asked for calls of which none could be used."""
+    said = (one for one in transcript.messages[transcript.began :] if isinstance(one, AssistantMessage) and one.calls)
+    return sum(all(_unusable(transcript.calls[call.id]) for call in message.calls) for message in said)
+
+
+def _unusable(entry: CallEntry) -> bool:
+    return entry.result is not None and entry.result.kind in UNUSABLE
 
 
 def circles(work: Work) -> Circle | None:

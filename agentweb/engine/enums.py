@@ -32,6 +32,7 @@ class Reason(StrEnum):
     DONE = "done"
     TURNS = "turns"
     CIRCLES = "circles"
+    MALFORMED = "malformed"
     AFTER_REASONING = "after_reasoning"
     AFTER_ACTING = "after_acting"
     BY_PERSON = "by_person"

@@ -10,7 +10,7 @@ from typing import assert_never
 
 from agentweb.engine import sentences
 from agentweb.engine.closing import decided
-from agentweb.engine.digest import call_digest
+from agentweb.engine.digest import call_digest, canonical
 from agentweb.engine.enums import CallStatus, DecisionKind, ResultKind
 from agentweb.engine.events import Event, OutcomeUnknown, ToolFinished, ToolStarted
 from agentweb.engine.messages import Json, ToolCall, ToolResult
@@ -126,7 +126,8 @@ def _examined(work: Work, entry: CallEntry, tool: Tool | None, decision: Decisio
     """Whether there is such a tool and its arguments are sound."""
     call = entry.call
     if call.invalid is not None or call.arguments is None:
-        return _settled(entry, ResultKind.INVALID_ARGUMENTS, sentences.invalid(call.invalid, call.detail))
+        form = canonical(tool.spec.parameters) if tool is not None else ""
+        return _settled(entry, ResultKind.INVALID_ARGUMENTS, sentences.invalid(call.invalid, call.detail, form))
     if tool is None:
         names = (spec.name for spec in work.setup.tools.specs)
         return _settled(entry, ResultKind.UNKNOWN_TOOL, sentences.unknown_tool(call.name, names))

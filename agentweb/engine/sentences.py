@@ -11,6 +11,7 @@ REASONS = {
     Reason.DONE: "Answered.",
     Reason.TURNS: "Not finished: the limit of {turns} turns was reached.",
     Reason.CIRCLES: "Not finished: the agent repeated itself and got nowhere.",
+    Reason.MALFORMED: "Not finished: the model kept asking for calls that cannot be used.",
     Reason.AFTER_REASONING: "Stopped by {by} after reasoning; nothing that the model asked for last was run.",
     Reason.AFTER_ACTING: "Stopped by {by} after acting; the results are in the record.",
     Reason.BY_PERSON: "Cancelled by a person.",
@@ -22,6 +23,7 @@ EMPTY_REPLY = "The model gave an empty answer."
 STREAM_ENDED = "The model's answer broke off before its end."
 MODEL_CRASHED = "The model call broke off because of an error in the system."
 
+LONGEST_FORM = 2_000  # characters of a schema that is told again
 NO_OUTPUT = "(no output)"
 EXPIRED = "Not run: nobody decided about this call in time."
 NOT_KNOWN = (
@@ -74,9 +76,11 @@ def closing(outcome: Outcome, status: CallStatus) -> tuple[ResultKind, str]:
     return ResultKind.NOT_RUN, f"Not run: {why[0].lower()}{why[1:]} before this call."
 
 
-def invalid(why: Invalid | None, detail: str) -> str:
+def invalid(why: Invalid | None, detail: str, schema: str = "") -> str:
+    """What was wrong, and, where the tool is known, the form that its arguments have."""
     said = INVALID[why] if why else INVALID[Invalid.MALFORMED]
-    return f"{said} {detail}".strip() + " Send the call again with corrected arguments."
+    form = f" Their form: {schema}" if 0 < len(schema) <= LONGEST_FORM else ""
+    return f"{said} {detail}".strip() + " Send the call again with corrected arguments." + form
 
 
 def other_method(sign: Circling, name: str, arguments: str) -> str:

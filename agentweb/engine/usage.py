@@ -25,9 +25,11 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The ceilings of one run. Times are seconds; ``retry_after_cap_s`` bounds what a server may ask us to wait."""
+    """The ceilings of one run. Times are seconds; ``retry_after_cap_s`` bounds what a server may ask us to wait.
+    ``max_reasks``: so often in a run may the model be asked again because none of its calls could be used."""
 
     max_turns: int = 10
+    max_reasks: int = 5
     model_attempts: int = 4
     retry_base_s: float = 0.5
     retry_cap_s: float = 30.0

@@ -17,6 +17,7 @@ SENTENCES = {
     Reason.DONE: _("The agent answered."),
     Reason.TURNS: _("The turn limit was reached before the task was finished. The part that was done is above."),
     Reason.CIRCLES: _("The agent repeated itself and got nowhere, so it was told to sum up."),
+    Reason.MALFORMED: _("The model kept asking for calls that cannot be used, so it was told to sum up."),
     Reason.AFTER_REASONING: _("Stopped after the agent had thought, before it used a tool."),
     Reason.AFTER_ACTING: _("Stopped after the tools had run."),
     Reason.BY_PERSON: _("Cancelled. What was done before stays done."),

@@ -59,12 +59,13 @@ async def test_an_error_of_a_tool_becomes_text_for_the_model(error: BaseExceptio
             ToolCall("a", "write", None, '{"x"', invalid=Invalid.TRUNCATED, detail="The text ends after 4 characters."),
             ResultKind.INVALID_ARGUMENTS,
             "Not run: the arguments were cut off before their end. The text ends after 4 characters. "
-            "Send the call again with corrected arguments.",
+            'Send the call again with corrected arguments. Their form: {"type":"object"}',
         ),
         (
             ToolCall("a", "write", None, "[1]", invalid=Invalid.NOT_OBJECT),
             ResultKind.INVALID_ARGUMENTS,
-            "Not run: the arguments must be one JSON object. Send the call again with corrected arguments.",
+            "Not run: the arguments must be one JSON object. Send the call again with corrected arguments. "
+            'Their form: {"type":"object"}',
         ),
         (call("a", "wirte"), ResultKind.UNKNOWN_TOOL, "There is no tool named 'wirte'. Available tools: write."),
         (call("a", bad=1), ResultKind.INVALID_ARGUMENTS, "Not run: the arguments are not valid.\n- bad is unknown"),
