@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 from channels.testing import WebsocketCommunicator
@@ -12,11 +13,10 @@ from agentweb.runs.decisions import decide
 from agentweb.runs.models import Approval
 from tests.author import in_thread
 from tests.cast import Cast, make_cast
-from tests.chat.sockets import close_code, connected, impatient, session_of
+from tests.chat.sockets import close_code, impatient, session_of
 from tests.runs.waiting_call import waiting_approvals
 
 pytestmark = pytest.mark.django_db(transaction=True)
-SILENT_S = 0.3
 
 
 @pytest.fixture
@@ -29,10 +29,21 @@ async def wait_for_hint(socket: WebsocketCommunicator) -> None:
         pass
 
 
+async def hears_nothing(socket: WebsocketCommunicator) -> bool:
+    """Whether the page gets nothing but a few pings."""
+    return all([await socket.receive_json_from(timeout=15) == {"ping": 1} for _ in range(5)])
+
+
+@asynccontextmanager
 async def own_page(people: Cast, name: str):
-    """A page of the person's own, where nothing happens."""
-    made = await in_thread(lambda: services.create_conversation(user=people.person(name), agent=people.agent))
-    return connected(people.person(name), made.public_id)
+    """A page of the person's own, where nothing happens, once it hears what is told to its person."""
+    person = people.person(name)
+    made = await in_thread(lambda: services.create_conversation(user=person, agent=people.agent))
+    socket = impatient(await in_thread(session_of, person), made.public_id, ping_s=0.1)
+    assert (await socket.connect(timeout=15))[0]
+    assert await socket.receive_json_from(timeout=15) == {"ping": 1}
+    yield socket
+    await socket.disconnect()
 
 
 @pytest.mark.parametrize(
@@ -43,24 +54,23 @@ async def test_those_who_may_decide_are_told_when_something_waits_and_when_it_is
     people, visibility, told, others
 ):
     run = await in_thread(people.builder_run, visibility)
-    pages = {name: await own_page(people, name) for name in (*told, *others)}
-    sockets = {name: await page.__aenter__() for name, page in pages.items()}
-    [approval] = await in_thread(waiting_approvals, people, run)
-    for name in told:
-        await wait_for_hint(sockets[name])
-    await in_thread(lambda: decide(user=people.owner, approval=approval, decision="approve", digest=approval.digest))
-    for name in told:
-        await wait_for_hint(sockets[name])
-    for name in others:
-        assert await sockets[name].receive_nothing(SILENT_S)
-    for page in pages.values():
-        await page.__aexit__(None, None, None)
+    async with AsyncExitStack() as open_pages:
+        sockets = {name: await open_pages.enter_async_context(own_page(people, name)) for name in (*told, *others)}
+        [approval] = await in_thread(waiting_approvals, people, run)
+        for name in told:
+            await wait_for_hint(sockets[name])
+        decision = {"decision": "approve", "digest": approval.digest}
+        await in_thread(lambda: decide(user=people.owner, approval=approval, **decision))
+        for name in told:
+            await wait_for_hint(sockets[name])
+        for name in others:
+            assert await hears_nothing(sockets[name])
 
 
 async def test_an_approval_whose_time_is_over_is_told_too(people):
     run = await in_thread(people.builder_run)
     await in_thread(waiting_approvals, people, run)
-    async with await own_page(people, "owner") as socket:
+    async with own_page(people, "owner") as socket:
         await in_thread(lambda: Approval.objects.update(expires_at="2020-01-01T00:00:00Z"))
         await in_thread(upkeep.expire_approvals)
         await wait_for_hint(socket)

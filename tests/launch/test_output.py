@@ -45,3 +45,8 @@ def test_a_large_log_file_is_put_aside_once(tmp_path: Path):
     log.close()
     assert (tmp_path / "logs" / "web.log.1").stat().st_size > output.LARGEST_FILE
     assert (tmp_path / "logs" / "web.log").stat().st_size == len(line) + 1
+
+
+def test_the_console_knows_whether_a_person_reads_it():
+    terminal, pipe = os.openpty()[1], os.pipe()[1]
+    assert Console(terminal).is_terminal and not Console(pipe).is_terminal
