@@ -86,6 +86,11 @@ class Program:
         shown = tuple((call["name"], "failed" if call["is_error"] else call["status"]) for call in calls)
         return Told(shown, asked, answer, ended["outcome"], ended["usage"], files)
 
+    def put(self, conversation: str, path: str, text: str) -> None:
+        """A file of the workspace."""
+        address = f"/api/v1/conversations/{conversation}/files/{path}"
+        self._client.put(address, content=text.encode()).raise_for_status()
+
     def files(self, conversation: str) -> dict[str, str]:
         base = f"/conversations/{conversation}/files"
         paths = [item["path"] for item in self.get(base)["items"]]

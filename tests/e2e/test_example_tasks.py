@@ -70,6 +70,7 @@ def _as_read(chat: Chat, asked: int, program: Program) -> Told:
     expect(chat.totals).to_contain_text(f"{behind.usage['input_tokens']:,} in")
     assert chat.page.locator(".message.user").count() == 1, "what another tab asked is not here"
     outcome = chat.state.locator("strong").inner_text()
+    expect(chat.page.locator('.call[data-status="started"]')).to_have_count(0)
     cards = chat.calls.evaluate_all(
         "cards => cards.map(card => [card.querySelector('.call-name').innerText, card.dataset.status, card.className])"
     )

@@ -13,7 +13,7 @@ from tests.e2e.program import Program
 AT_ONCE = 1.0
 """Seconds from the click to the end of the run on record."""
 
-DIGGING = '[[call dig {"seconds": 60}]]'
+DIGGING = '[[call dig {"seconds": 60, "until": "enough"}]]'
 WORKING = {
     "before the first word": "[[ttft=60]]",
     "in mid-stream": "[[tokens=2000 rate=30 ttft=0]]",
@@ -52,13 +52,13 @@ def test_cancel_takes_effect_within_a_second(moment: str, echo: Chat, told: Prog
 
 
 def test_a_message_to_a_working_agent_waits_and_is_delivered_before_its_next_step(echo: Chat, told: Program):
-    echo.ask('[[call dig {"seconds": 3}]]')
-    expect(echo.calls.locator(".progress-line")).to_contain_text("dug", timeout=SLOW)
+    at_work(echo, told, "in a tool")
     echo.send("[[tokens=3 rate=0 ttft=0]] deeper")
     queue = echo.state.locator(".queue li")
     expect(queue).to_contain_text("Next, before the agent goes on")
     expect(queue).to_contain_text("deeper")
     expect(echo.field).to_have_value("")
+    told.put(echo.conversation, "enough", "")
     echo.expect_finished()
     expect(queue).to_have_count(0)
     expect(echo.page.locator(".message.user").last).to_contain_text("deeper")
@@ -68,10 +68,10 @@ def test_a_message_to_a_working_agent_waits_and_is_delivered_before_its_next_ste
 
 
 def test_a_message_for_later_is_delivered_when_the_run_would_end(echo: Chat, told: Program):
-    echo.ask('[[call dig {"seconds": 2}]] [[tokens=2 rate=0 ttft=0]]')
-    expect(echo.calls.locator(".progress-line")).to_contain_text("dug", timeout=SLOW)
+    at_work(echo, told, "in a tool")
     echo.send("[[tokens=3 rate=0 ttft=0]] and then this", key="Control+Enter")
     expect(echo.state.locator(".queue li")).to_contain_text("After the agent has finished")
+    told.put(echo.conversation, "enough", "")
     echo.expect_finished()
     expect(echo.page.locator(".message.user").last).to_contain_text("and then this")
     assert told.kinds(echo.run).count("FollowUpTaken") == 1
@@ -102,11 +102,11 @@ def test_a_waiting_message_may_be_changed_taken_back_and_comes_back_on_cancel(ec
 
 
 def test_a_run_may_be_stopped_after_the_tools_of_this_turn(echo: Chat, told: Program):
-    echo.ask('[[call dig {"seconds": 3}]] [[tokens=2]]')
-    expect(echo.calls.locator(".progress-line")).to_contain_text("dug", timeout=SLOW)
+    at_work(echo, told, "in a tool")
     echo.state.locator("summary", has_text="Stop later").click()
     echo.button("After the tools of this turn").click()
     expect(echo.state).to_contain_text("The run stops after the tools of this turn.")
+    told.put(echo.conversation, "enough", "")
     echo.expect_finished("Stopped")
     assert told.kinds(echo.run).count("ToolFinished") == 1
     expect(echo.calls.locator(".state").first).to_have_text("Done")
