@@ -9,17 +9,23 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from asgiref.sync import async_to_sync
 from django.utils.translation import gettext as _
 
 from agentweb.engine.codec import decode
 from agentweb.engine.events import Event as Fact
 from agentweb.engine.events import ModelRequested, RunStarted
+from agentweb.engine.extending import SHAPING, shaped
 from agentweb.engine.messages import UserMessage
 from agentweb.engine.ports import ModelRequest
+from agentweb.engine.seams import About
+from agentweb.engine.spending import spent
 from agentweb.engine.transcript import Transcript
+from agentweb.engine.usage import Limits, Usage
 from agentweb.llm.config import ConfigError
 from agentweb.llm.recorded import config_of
 from agentweb.llm.request import WireRequest, build_request
+from agentweb.registry.seams import installed
 from agentweb.registry.snapshots import specs_in
 from agentweb.runs.errors import NotFound
 from agentweb.runs.models import Event, Message, Run
@@ -71,7 +77,27 @@ def _build(run: Run, number: int, asked: ModelRequested) -> WireRequest:
     snapshot = json.loads(run.snapshot.data)
     history = _said_before(run, number).history()
     request = ModelRequest(asked.message, snapshot["system"], history, specs_in(snapshot), asked.purpose)
-    return build_request(config_of(snapshot["model"]), request)
+    return build_request(config_of(snapshot["model"]), _shaped(run, number, asked, request))
+
+
+def _shaped(run: Run, number: int, asked: ModelRequested, request: ModelRequest) -> ModelRequest:
+    """The request as the extensions that are installed now want it; other ones then show in the digest."""
+    seams = installed()
+    if not any(seams.at(point) for point in SHAPING):
+        return request
+    facts = [_decoded(event) for event in run.events.filter(number__lt=number).order_by("number")]
+    snapshot = json.loads(run.snapshot.data)
+    about = About(
+        run=str(run.public_id),
+        conversation=str(run.conversation.public_id),
+        agent=snapshot["agent"]["name"],
+        turn=asked.turn,
+        messages=request.messages,
+        tools=request.tools,
+        usage=sum((spent(fact) for fact in facts), Usage()),
+        limits=Limits(max_turns=snapshot["max_turns"]),
+    )
+    return async_to_sync(shaped)(seams, None, request, lambda: about).request
 
 
 def _said_before(run: Run, number: int) -> Transcript:

@@ -77,7 +77,7 @@ def _goals_checked(fact: events.GoalsChecked, _tool: str) -> Telling:
 
 
 def _note_added(fact: events.NoteAdded, _tool: str) -> Telling:
-    return Telling(notes.sentence(fact.about), notes.ICON, "", fact.text)
+    return Telling(notes.sentence(fact.about, fact.by), notes.ICON, "", fact.text)
 
 
 def _model_requested(fact: events.ModelRequested, _tool: str) -> Telling:
@@ -137,6 +137,15 @@ def _result_received(fact: events.ResultReceived, tool: str) -> Telling:
 
 def _stop_requested(fact: events.StopRequested, _tool: str) -> Telling:
     return Telling(_("The extension %(seam)s stops the run") % {"seam": fact.by}, "square", "waiting", fact.reason)
+
+
+def _think_again_requested(fact: events.ThinkAgainRequested, _tool: str) -> Telling:
+    words = _("%(by)s has the model think again") if fact.granted else _("%(by)s wanted a new thought once too often")
+    return Telling(words % {"by": fact.by}, "rotate-ccw", "" if fact.granted else "waiting")
+
+
+def _arguments_rewritten(fact: events.ArgumentsRewritten, tool: str) -> Telling:
+    return Telling(_("%(by)s changed the arguments of %(tool)s") % {"by": fact.by, "tool": tool}, "pencil")
 
 
 def _seam_failed(fact: events.SeamFailed, _tool: str) -> Telling:
@@ -200,6 +209,8 @@ _TELLERS: dict[type[events.Event], Callable[[Any, str], Telling]] = {
     events.OutcomeSettled: _outcome_settled,
     events.ResultReceived: _result_received,
     events.StopRequested: _stop_requested,
+    events.ThinkAgainRequested: _think_again_requested,
+    events.ArgumentsRewritten: _arguments_rewritten,
     events.SeamFailed: _seam_failed,
     events.ApprovalRequested: _approval_requested,
     events.ApprovalDecided: _approval_decided,

@@ -96,7 +96,7 @@ class Timeline:
             case events.MessageInterrupted(message=message, text=text, thinking=thinking, usage=usage):
                 said = _said(message, text, thinking, Message.Status.INTERRUPTED)
                 return replace(entry, messages=[said], usage=usage)
-            case events.ToolStarted(arguments=arguments):
+            case events.ToolStarted(arguments=arguments) | events.ArgumentsRewritten(arguments=arguments):
                 return replace(entry, changes=_changes(card, arguments))
             case events.ApprovalRequested(approval=approval):
                 self._asked[approval] = fact

@@ -273,7 +273,9 @@ TOOLBOX_MODULES = env.list("TOOLBOX_MODULES", default=[])
 GOAL_MODULES = env.list("GOAL_MODULES", default=[])
 
 # Dotted paths of the extensions of the loop, the built-in ones included: one that is left out is switched off.
-AGENTWEB_SEAMS = env.list("AGENTWEB_SEAMS", default=["agentweb.engine.recovering.Recovery"])
+AGENTWEB_SEAMS = env.list(
+    "AGENTWEB_SEAMS", default=["agentweb.engine.redaction.Redaction", "agentweb.engine.recovering.Recovery"]
+)
 
 OPENAI_BASE_URL = env.str("OPENAI_BASE_URL", default="")
 OPENAI_API_KEY = env.str("OPENAI_API_KEY", default="")

@@ -11,7 +11,7 @@ from contextlib import aclosing
 from agentweb.engine import sentences
 from agentweb.engine.digest import call_digest
 from agentweb.engine.events import ApprovalRequested, Event, Step, ToolProgressed
-from agentweb.engine.executing import Report, execute
+from agentweb.engine.executing import End, Report, execute
 from agentweb.engine.judging import Asked, Candidate, Cleared, Held, Ruling, Settled, rule
 from agentweb.engine.messages import Json
 from agentweb.engine.ports import Preview, ToolError
@@ -76,7 +76,7 @@ async def _round(work: Work, candidates: list[Candidate]) -> AsyncGenerator[Step
     feed = Feed[Report](work.setup.controls)
     async with feed:
         for one in candidates:
-            feed.start(execute(work.setup, one, feed.put))
+            feed.start(execute(work, one, feed.put))
         running = len(candidates)
         while running and not work.cancelled:
             for report in await feed.take():
@@ -84,7 +84,7 @@ async def _round(work: Work, candidates: list[Candidate]) -> AsyncGenerator[Step
                     yield report
                 else:
                     work.add(report)
-                    running -= 1
+                    running -= isinstance(report, End)
             if running and work.pending:
                 yield work.take()
     # Cancelled: what ended in the meantime keeps its real result, the rest is closed with the run.

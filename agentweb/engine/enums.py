@@ -150,6 +150,7 @@ class NoteKind(StrEnum):
 
     CIRCLES = "circles"  # it repeats itself, and is told to change its method
     GOALS = "goals"  # checks of its answer failed, and it is told which
+    EXTENSION = "extension"  # an extension of the loop has something to say
     ALLOWED = "allowed"  # it repeats itself, and a person has looked and lets it go on
 
 

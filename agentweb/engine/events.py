@@ -110,12 +110,15 @@ class GoalsChecked:
 
 @dataclass(frozen=True, slots=True)
 class NoteAdded:
-    """The loop itself says something to the model, as the message ``message``; ``about`` says why."""
+    """The loop itself says something to the model, as the message ``message``; ``about`` says why, ``by`` names the
+    extension that wants it, ``key`` a note that is given only once."""
 
     message: str
     turn: int
     about: NoteKind
     text: str
+    by: str = ""
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +233,25 @@ class StopRequested:
     after: StopAfter
     by: str
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkAgainRequested:
+    """An extension wants the model to be asked again within the turn; ``granted`` unless that was so too often."""
+
+    turn: int
+    by: str
+    granted: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentsRewritten:
+    """An extension changed the arguments of a call before it was judged."""
+
+    call: str
+    name: str
+    by: str
+    arguments: Mapping[str, Json]
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,6 +390,8 @@ Event = (
     | OutcomeSettled
     | ResultReceived
     | StopRequested
+    | ThinkAgainRequested
+    | ArgumentsRewritten
     | SeamFailed
     | ApprovalRequested
     | ApprovalDecided

@@ -9,28 +9,34 @@ from typing import assert_never
 from agentweb.engine import sentences
 from agentweb.engine.digest import canonical
 from agentweb.engine.enums import ResultKind
-from agentweb.engine.events import ToolFinished, ToolProgressed, ToolSuspended
+from agentweb.engine.events import SeamFailed, ToolFinished, ToolProgressed, ToolSuspended
+from agentweb.engine.extending import after_tool
 from agentweb.engine.judging import Candidate
 from agentweb.engine.messages import ToolResult
 from agentweb.engine.ports import Output, Progress, ToolError, ToolSuspension
 from agentweb.engine.racing import close
 from agentweb.engine.setup import Setup
+from agentweb.engine.work import Work
 
 logger = logging.getLogger(__name__)
 
-Report = ToolProgressed | ToolFinished | ToolSuspended
+End = ToolFinished | ToolSuspended
+Report = ToolProgressed | End | SeamFailed
 
 
-async def execute(setup: Setup, candidate: Candidate, report: Callable[[Report], None]) -> None:
+async def execute(work: Work, candidate: Candidate, report: Callable[[Report], None]) -> None:
     """Run the tool and report its progress, then exactly one ToolFinished or ToolSuspended; cancelled, no more."""
-    began = setup.clock()
-    call = candidate.entry.call
-    outcome = await _outcome(setup, candidate, report)
+    clock, call = work.setup.clock, candidate.entry.call
+    began = clock()
+    outcome = await _outcome(work.setup, candidate, report)
     if isinstance(outcome, ToolSuspension):
         report(ToolSuspended(call.id, call.name, outcome.prompt))
-    else:
-        result = _told(candidate, outcome)
-        report(ToolFinished(call.id, call.name, result, seconds=setup.clock() - began))
+        return
+    seconds = clock() - began
+    result, failures = await after_tool(work, call, _told(candidate, outcome))
+    for failure in failures:
+        report(failure)
+    report(ToolFinished(call.id, call.name, result, seconds=seconds))
 
 
 async def _outcome(setup: Setup, candidate: Candidate, report: Callable[[Report], None]) -> ToolResult | ToolSuspension:
@@ -79,8 +85,8 @@ def _crashed(candidate: Candidate, error: BaseException) -> ToolResult:
 
 
 def _told(candidate: Candidate, result: ToolResult) -> ToolResult:
-    """The model learns when a person changed its arguments: it would misread the result otherwise."""
+    """The model learns when its arguments were changed: it would misread the result otherwise."""
     if candidate.arguments == candidate.entry.call.arguments:
         return result
-    by = candidate.decision.by if candidate.decision is not None else ""
+    by = candidate.changed_by or (candidate.decision.by if candidate.decision is not None else "")
     return replace(result, content=sentences.modified(by, canonical(candidate.arguments), result.content))

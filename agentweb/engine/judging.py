@@ -12,9 +12,11 @@ from agentweb.engine import sentences
 from agentweb.engine.closing import decided
 from agentweb.engine.digest import call_digest, canonical
 from agentweb.engine.enums import CallStatus, DecisionKind, ResultKind
-from agentweb.engine.events import Event, OutcomeUnknown, ToolFinished, ToolStarted
+from agentweb.engine.events import ArgumentsRewritten, Event, OutcomeUnknown, ToolFinished, ToolStarted
+from agentweb.engine.extending import before_tool
 from agentweb.engine.messages import Json, ToolCall, ToolResult
 from agentweb.engine.ports import Allow, Ask, Decision, Deny, Tool, Verdict
+from agentweb.engine.seams import Point
 from agentweb.engine.transcript import CallEntry
 from agentweb.engine.work import Work
 
@@ -40,13 +42,14 @@ class Held:
 class Candidate:
     """A call that could run with ``arguments``; ``decision`` is a person's consent, if there is one.
 
-    ``events`` take that decision up."""
+    ``events`` take that decision up. ``changed_by``: an extension that has just changed the arguments."""
 
     entry: CallEntry
     tool: Tool
     arguments: Mapping[str, Json]
     decision: Decision | None
     events: tuple[Event, ...]
+    changed_by: str = ""
 
     @property
     def reads(self) -> bool:
@@ -92,6 +95,8 @@ Ruling = Settled | Held | Asked | Cleared
 async def rule(work: Work) -> tuple[Ruling, ...]:
     """One ruling per open call, in the order the model asked. All verdicts come from one look at the policy."""
     sorted_calls = [_sort(work, entry) for entry in work.transcript.open_calls()]
+    if work.setup.seams.at(Point.BEFORE_TOOL):
+        sorted_calls = [await _extended(work, one) for one in sorted_calls]
     verdicts = await _verdicts(work, [one for one in sorted_calls if isinstance(one, Candidate)])
     return tuple(
         _rule(one, *verdicts[one.entry.call.id]) if isinstance(one, Candidate) else one for one in sorted_calls
@@ -115,6 +120,24 @@ def _sort(work: Work, entry: CallEntry) -> Settled | Held | Candidate:
         # Lost with its worker, and nobody was asked what became of it: whatever else happens, it does not run now.
         return Held(_reads(tool), (OutcomeUnknown(entry.call.id, entry.call.name),))
     return _examined(work, entry, tool, decision)
+
+
+async def _extended(work: Work, one: Settled | Held | Candidate) -> Settled | Held | Candidate:
+    """The call as extensions leave it. Consent was given to other arguments when they change some."""
+    if not isinstance(one, Candidate):
+        return one
+    entry = one.entry
+    looked = await before_tool(work, entry.call, one.tool.spec, one.arguments)
+    if looked.blocked:
+        return _settled(entry, ResultKind.DENIED, looked.blocked)
+    if looked.arguments == one.arguments:
+        return one
+    if problems := one.tool.problems(looked.arguments):
+        return _settled(entry, ResultKind.INVALID_ARGUMENTS, sentences.wrong_arguments(problems, looked.by))
+    rewritten = ArgumentsRewritten(entry.call.id, entry.call.name, looked.by, looked.arguments)
+    return replace(
+        one, arguments=looked.arguments, decision=None, events=(*one.events, rewritten), changed_by=looked.by
+    )
 
 
 def _applicable(entry: CallEntry) -> Decision | None:

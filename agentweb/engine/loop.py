@@ -9,12 +9,22 @@ records the rest of that batch, and calls again.
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
+from agentweb.engine import sentences
 from agentweb.engine.acting import act
 from agentweb.engine.barriers import barrier, circles, correction, take_up_answer
 from agentweb.engine.closing import A_PERSON, End, end_for
-from agentweb.engine.enums import Outcome, Purpose, Reason, StopAfter
-from agentweb.engine.events import FollowUpTaken, QuestionAsked, SteeringTaken, Step, TurnFinished, TurnStarted
-from agentweb.engine.extending import look_back, reflect
+from agentweb.engine.enums import ErrorKind, Outcome, Purpose, Reason, StopAfter
+from agentweb.engine.events import (
+    FollowUpTaken,
+    ModelFault,
+    QuestionAsked,
+    Queued,
+    SteeringTaken,
+    Step,
+    TurnFinished,
+    TurnStarted,
+)
+from agentweb.engine.extending import begin, conclude, failed, handed_out, look_back, reflect
 from agentweb.engine.goals import goals_missed
 from agentweb.engine.reasoning import reason
 from agentweb.engine.seams import Point
@@ -35,6 +45,7 @@ async def run(transcript: Transcript, usage: Usage, setup: Setup) -> AsyncGenera
     if setup.lost and not setup.seams.at(Point.RECOVER) and not work.cancelled:
         work.pause(lost=True)
     try:
+        await begin(work)
         while not work.ended:
             await reflect(work)
             async with aclosing(act(work)) as steps:
@@ -48,7 +59,9 @@ async def run(transcript: Transcript, usage: Usage, setup: Setup) -> AsyncGenera
                         yield step
             elif work.pending and not work.ended:
                 yield work.take()
+        await conclude(work)
     except Exception:
+        await failed(work, ModelFault(ErrorKind.INTERNAL, sentences.REASONS[Reason.INTERNAL]))
         if work.pending:
             yield work.take()
         raise
@@ -79,12 +92,17 @@ async def _next_turn(work: Work) -> Purpose | None:
     transcript, inbox = work.transcript, work.setup.inbox
     if transcript.turn_open and transcript.replied:
         work.add(TurnFinished(transcript.turn))
+    turn = transcript.turn + (not transcript.turn_open)
     steering = await inbox.steering()
-    missed = transcript.answered and not steering and await goals_missed(work)
+    notes = await handed_out(work, Point.STEERING, turn)
+    missed = transcript.answered and not (steering or notes) and await goals_missed(work)
+    follow_ups: tuple[Queued, ...] = ()
+    if transcript.answered and not (steering or notes):
+        follow_ups = await inbox.follow_ups()
+        notes = await handed_out(work, Point.FOLLOW_UPS, turn)
     if work.cancelled:
         return None
-    follow_ups = await inbox.follow_ups() if transcript.answered and not steering else ()
-    if end := _end(work, more=bool(steering or follow_ups), missed=missed):
+    if end := _end(work, more=bool(steering or notes or follow_ups), missed=missed):
         work.end(end)
         return None
     found = None if transcript.turn_open or steering or follow_ups else circles(work)
@@ -103,6 +121,7 @@ async def _next_turn(work: Work) -> Purpose | None:
         work.add(SteeringTaken(transcript.turn, steering))
     if follow_ups:
         work.add(FollowUpTaken(transcript.turn, follow_ups))
+    work.add(*notes)
     return Purpose.TURN
 
 

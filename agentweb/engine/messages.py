@@ -32,12 +32,14 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class UserMessage:
-    """What a person wrote. ``author`` is a display name; with ``about`` it is the loop itself that speaks."""
+    """What a person wrote. ``author`` is a display name; with ``about`` it is the loop itself that speaks, and ``key``
+    names a note that is given only once."""
 
     id: str
     text: str
     author: str = ""
     about: NoteKind | None = None
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)

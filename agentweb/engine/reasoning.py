@@ -17,6 +17,7 @@ from agentweb.engine.events import (
     ModelRetried,
     Step,
 )
+from agentweb.engine.extending import failed, handed_out, shaped, wrapped_up
 from agentweb.engine.messages import AssistantMessage
 from agentweb.engine.ports import ModelDelta, ModelError, ModelReply, ModelRequest, PreparedCall
 from agentweb.engine.racing import GRACE_S, Feed, close, unless_cancelled
@@ -56,7 +57,9 @@ class Answer:
 
 async def reason(work: Work, purpose: Purpose) -> AsyncGenerator[Step, None]:
     """Ask the model once. A failed call that may be tried again leaves the turn open, and the loop comes back."""
-    prepared = _begin(work, purpose)
+    if purpose is Purpose.WRAP_UP:
+        work.add(*await handed_out(work, Point.BEFORE_WRAP_UP, work.transcript.turn))
+    prepared = await _begin(work, purpose)
     answer = Answer(work.transcript.streaming, work.setup.clock())
     yield work.take()
     try:
@@ -68,6 +71,7 @@ async def reason(work: Work, purpose: Purpose) -> AsyncGenerator[Step, None]:
                     yield answer.grow(item.kind, item.text)
         _finish(work, purpose, answer)
     except ModelError as error:
+        await failed(work, fault_of(error))
         if purpose is Purpose.WRAP_UP:
             yield _say_unfinished(work, answer)
         elif (wait := _retry(work, answer, error)) is not None:
@@ -77,6 +81,8 @@ async def reason(work: Work, purpose: Purpose) -> AsyncGenerator[Step, None]:
         fault = ModelFault(ErrorKind.INTERNAL, sentences.MODEL_CRASHED)
         work.add(_interrupted(work, answer, fault))
         raise
+    if purpose is Purpose.WRAP_UP and work.ended:
+        await wrapped_up(work, answer.text)
     if work.pending and not work.ended and _is_decided_about(work):
         yield work.take()  # the message is stored before any decision is taken about it
 
@@ -87,14 +93,16 @@ def _is_decided_about(work: Work) -> bool:
     return bool(work.transcript.open_calls() or setup.goals or setup.seams.at(Point.AFTER_MODEL))
 
 
-def _begin(work: Work, purpose: Purpose) -> PreparedCall:
+async def _begin(work: Work, purpose: Purpose) -> PreparedCall:
     """Build the request and say that it is made, before its first delta can come."""
     transcript, setup = work.transcript, work.setup
     message = setup.new_id()
     request = ModelRequest(message, setup.system, transcript.history(), setup.tools.specs, purpose)
+    shape = await shaped(setup.seams, setup.controls, request, work.about)
+    work.add(*shape.failures)
     prepared: PreparedCall
     try:
-        prepared = setup.model.prepare(request)
+        prepared = _Refused(shape.refused) if shape.refused else setup.model.prepare(shape.request)
     except ModelError as error:
         prepared = _Refused(error)
     turn, attempt = transcript.turn, transcript.attempt + 1
@@ -147,7 +155,7 @@ def _retry(work: Work, answer: Answer, error: ModelError) -> float | None:
     """Keep what was shown as interrupted (no call of it ever runs), then announce another attempt and return the
     seconds to wait for it, or end the run."""
     setup, turn, attempt = work.setup, work.transcript.turn, work.transcript.attempt
-    fault = ModelFault(error.kind, error.message, error.retryable)
+    fault = fault_of(error)
     work.add(_interrupted(work, answer, fault))
     if error.retryable and attempt < setup.limits.model_attempts and not work.cancelled:
         wait = _wait(error, attempt, setup.limits, setup.jitter())
@@ -156,6 +164,10 @@ def _retry(work: Work, answer: Answer, error: ModelError) -> float | None:
     if not work.cancelled:
         work.end(End(Outcome.FAILED, Reason.MODEL_ERROR, error.message, fault))
     return None
+
+
+def fault_of(error: ModelError) -> ModelFault:
+    return ModelFault(error.kind, error.message, error.retryable)
 
 
 def _interrupted(work: Work, answer: Answer, fault: ModelFault) -> MessageInterrupted:

@@ -1,11 +1,15 @@
 """Taking calls up again before anything is judged: what people said became of them, and what can be found out."""
 
+from dataclasses import replace
+
+from agentweb.engine.asking import consult
 from agentweb.engine.closing import answered
 from agentweb.engine.enums import CallStatus, Resolution
 from agentweb.engine.events import Event, OutcomeSettled, OutcomeUnknown, ToolFinished
+from agentweb.engine.extending import after_tool
 from agentweb.engine.messages import ToolResult
 from agentweb.engine.ports import Done, Finding, NotDone, Tool, ToolContext, Unsure
-from agentweb.engine.seams import Point, consult, name_of
+from agentweb.engine.seams import Point, name_of
 from agentweb.engine.transcript import CallEntry
 from agentweb.engine.work import Work
 
@@ -28,9 +32,19 @@ async def take_up(work: Work) -> None:
     Called before anything runs, so a call that is marked as started was lost with its worker."""
     for entry in work.transcript.open_calls():
         if entry.answer is not None:
-            work.add(*answered(entry))
+            await _record(work, entry, answered(entry))
         elif entry.status is CallStatus.STARTED and not _repeatable(work, entry):
-            work.add(*await _found_out(work, entry))
+            await _record(work, entry, await _found_out(work, entry))
+
+
+async def _record(work: Work, entry: CallEntry, events: tuple[Event, ...]) -> None:
+    """A result from outside goes through the same extensions as that of a tool."""
+    for event in events:
+        if isinstance(event, ToolFinished):
+            result, failures = await after_tool(work, entry.call, event.result)
+            work.add(*failures, replace(event, result=result))
+        else:
+            work.add(event)
 
 
 def _repeatable(work: Work, entry: CallEntry) -> bool:

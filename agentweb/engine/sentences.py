@@ -122,7 +122,8 @@ def done(by: str, content: str) -> str:
 
 
 def modified(by: str, arguments: str, content: str) -> str:
-    return f"(Run with arguments changed by {by or 'a person'}: {arguments})\n{content}"
+    changed = f"arguments changed by {by}" if by else "changed arguments"
+    return f"(Run with {changed}: {arguments})\n{content}"
 
 
 def missed(problems: Iterable[str]) -> str:
@@ -132,6 +133,29 @@ def missed(problems: Iterable[str]) -> str:
 
 def check_broke(why: str) -> str:
     return f"This could not be checked ({why})."
+
+
+THINK_AGAIN = "Think again before you go on."
+
+
+def think_again(by: str) -> str:
+    return f"Not run: {by} asked you to think again first."
+
+
+def blocked(by: str, reason: str) -> str:
+    return f"Not run: blocked by {by}" + (f": {reason}" if reason else ".")
+
+
+def not_looked_at(by: str) -> str:
+    return f"Not run: {by} could not look at this call."
+
+
+def withheld(by: str) -> str:
+    return f"The result is withheld, since {by} could not look at it. The call itself has run."
+
+
+def not_sent(by: str) -> str:
+    return f"Nothing was sent to the model, since the extension {by} failed. The record says how."
 
 
 def timed_out(seconds: float) -> str:

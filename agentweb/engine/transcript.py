@@ -7,6 +7,7 @@ from agentweb.engine.enums import ApprovalStatus, CallStatus, Question, Resoluti
 from agentweb.engine.events import (
     ApprovalDecided,
     ApprovalRequested,
+    ArgumentsRewritten,
     Event,
     FollowUpTaken,
     MessageFinished,
@@ -21,6 +22,7 @@ from agentweb.engine.events import (
     RunStarted,
     SteeringTaken,
     StopRequested,
+    ThinkAgainRequested,
     ToolFinished,
     ToolStarted,
     ToolSuspended,
@@ -37,6 +39,7 @@ CallEvent = (
     | OutcomeUnknown
     | OutcomeSettled
     | ResultReceived
+    | ArgumentsRewritten
     | ApprovalRequested
     | ApprovalDecided
 )
@@ -106,9 +109,10 @@ class Transcript:
 
     ``turn`` and ``turn_open`` belong to this run; ``replied``: the open turn already has its model message;
     ``streaming`` is the id of the message that a model call is writing, ``attempt`` the number of that call within
-    the turn. Results are not in ``messages``, they stand with their calls. ``stop`` is what an extension asked for.
-    ``question`` is what people were asked about the run. ``began``: so many of the messages were there when this run
-    began. Built from plain values; a call that ``calls`` does not mention is open.
+    the turn. Results are not in ``messages``, they stand with their calls. ``stop`` is what an extension asked for,
+    ``thought_again`` how often the model was asked again for one. ``question`` is what people were asked about the run.
+    ``began``: so many of the messages were there when this run began. Built from plain values; a call that ``calls``
+    does not mention is open.
     """
 
     messages: list[UserMessage | AssistantMessage] = field(default_factory=list)
@@ -119,6 +123,7 @@ class Transcript:
     streaming: str = ""
     attempt: int = 0
     stop: StopRequested | None = None
+    thought_again: int = 0
     question: Asked | None = None
     began: int = 0
 
@@ -128,20 +133,25 @@ class Transcript:
 
     def apply(self, event: Event) -> None:
         """Fold one event in. The loop and a replay both come through here, and nothing else changes a transcript."""
+        if isinstance(event, CallEvent):
+            self.calls[event.call] = _moved(self.calls[event.call], event)
+            return
         match event:
             case RunStarted():
                 while self.answered:  # tried again: the model is asked anew, and what it said to this before is no part
                     self.messages.pop()
                 self.turn, self.turn_open, self.replied, self.attempt, self.stop = 0, False, False, 0, None
-                self.began, self.question = len(self.messages), None
+                self.began, self.thought_again, self.question = len(self.messages), 0, None
             case TurnStarted(turn=turn):
                 self.turn, self.turn_open, self.replied, self.attempt = turn, True, False, 0
             case TurnFinished():
                 self.turn_open = False
             case SteeringTaken(messages=queued) | FollowUpTaken(messages=queued):
                 self.messages.extend(UserMessage(one.id, one.text, one.author) for one in queued)
-            case NoteAdded(message=message, about=about, text=text):
-                self.messages.append(UserMessage(message, text, about=about))
+            case NoteAdded(message=message, about=about, text=text, key=key):
+                self.messages.append(UserMessage(message, text, about=about, key=key))
+            case ThinkAgainRequested(granted=True):
+                self.replied, self.thought_again = False, self.thought_again + 1
             case ModelRequested(message=message, attempt=attempt):
                 self.streaming, self.attempt = message, attempt
             case MessageFinished(message=finished):
@@ -156,17 +166,6 @@ class Transcript:
                 self.question = _answered(self.question, event)
             case StopRequested():
                 self.stop = self.stop if self.stop and self.stop.after is StopAfter.REASONING else event
-            case (
-                ToolStarted()
-                | ToolFinished()
-                | ToolSuspended()
-                | OutcomeUnknown()
-                | OutcomeSettled()
-                | ResultReceived()
-                | ApprovalRequested()
-                | ApprovalDecided()
-            ):
-                self.calls[event.call] = _moved(self.calls[event.call], event)
             case _:  # claims, pauses, retries and the end leave what was said as it is
                 pass
 
@@ -245,6 +244,8 @@ def _moved(entry: CallEntry, event: CallEvent) -> CallEntry:
             return replace(entry, status=status, answer=None)
         case ResultReceived():
             return replace(entry, answer=None)
+        case ArgumentsRewritten():
+            return replace(entry, arguments=event.arguments)
         case ApprovalRequested():
             return replace(
                 entry,

@@ -25,11 +25,13 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The ceilings of one run. Times are seconds; ``retry_after_cap_s`` bounds what a server may ask us to wait.
-    ``max_reasks``: so often in a run may the model be asked again because none of its calls could be used."""
+    """The ceilings of one run. Times are seconds; ``retry_after_cap_s`` bounds what a server may ask us to wait,
+    ``max_reasks`` how often the model may be asked again because none of its calls could be used, ``think_again`` how
+    often extensions may have it asked again."""
 
     max_turns: int = 10
     max_reasks: int = 5
+    think_again: int = 3
     model_attempts: int = 4
     retry_base_s: float = 0.5
     retry_cap_s: float = 30.0

@@ -22,9 +22,15 @@ class Work:
     transcript: Transcript
     usage: Usage
     setup: Setup
-    ended: bool = False
+    ending: End | None = None
     limit: End | None = None
+    paused: bool = False
     pending: list[Event] = field(default_factory=list)
+
+    @property
+    def ended(self) -> bool:
+        """Nothing more is done now."""
+        return self.paused or self.ending is not None
 
     @property
     def cancelled(self) -> bool:
@@ -65,9 +71,13 @@ class Work:
         return batch
 
     def end(self, end: End) -> None:
-        """Close whatever is open and finish the run."""
-        self.add(*ending(self.transcript, self.usage, end))
-        self.ended = True
+        """The run is to end so."""
+        self.ending = end
+
+    def close(self) -> None:
+        """Close whatever is open and finish the run, as it is to end."""
+        assert self.ending is not None
+        self.add(*ending(self.transcript, self.usage, self.ending))
 
     def pause(self, *, lost: bool = False) -> None:
         """Leave the run to those that its calls wait for, or, ``lost``, to a person who says that it goes on."""
@@ -75,4 +85,4 @@ class Work:
         waiting = tuple(entry.call.id for entry in self.transcript.open_calls() if entry.waits)
         question = asked.approval if asked and asked.waits else ""
         self.add(RunPaused(() if lost else waiting, self.usage, lost, "" if lost else question))
-        self.ended = True
+        self.paused = True

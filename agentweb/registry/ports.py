@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -12,11 +13,14 @@ from django.db.models import BigAutoField
 from agentweb.engine.enums import Risk
 from agentweb.engine.messages import Json, ToolCall
 from agentweb.engine.ports import Deny, Finding, Model, Output, Preview, Progress, Tool, ToolContext, ToolSpec, Verdict
+from agentweb.engine.seams import Point
 from agentweb.llm.config import ConfigError
 from agentweb.llm.factory import make_model
 from agentweb.registry import catalog, policies, secrets, snapshots
+from agentweb.registry.keyed import KeyedModel
 from agentweb.registry.models import ChatModel, PolicyRule
 from agentweb.registry.models import Tool as ToolRow
+from agentweb.registry.seams import installed
 from agentweb.registry.unusable import UnusableModel
 from agentweb.teams import fixed
 
@@ -43,10 +47,15 @@ def model_for(snapshot: Mapping[str, Any], *, new_id: Callable[[], str]) -> Mode
     if row is None or urlsplit(row.base_url)[:2] != urlsplit(data["base_url"])[:2]:  # its key is for another server
         return UnusableModel(data["name"], MOVED.format(name=data["name"]))
     try:
-        key = secrets.decrypt(row.encrypted_key)
-        return make_model({**data, "headers": row.headers}, api_key=key, new_id=new_id)
+        key, seams = secrets.decrypt(row.encrypted_key), installed()
+        make = partial(_with_key, {**data, "headers": row.headers}, new_id)
+        return KeyedModel(make, key, data["base_url"], seams) if seams.at(Point.API_KEY) else make(key)
     except (secrets.SecretUnreadable, ConfigError) as error:
         return UnusableModel(data["name"], f"The model {data['name']} cannot be used: {error}")
+
+
+def _with_key(data: Mapping[str, Any], new_id: Callable[[], str], key: str) -> Model:
+    return make_model(data, api_key=key, new_id=new_id)
 
 
 class BoundTool:

@@ -9,9 +9,13 @@ from agentweb.engine.seams import Point, Seams
 from agentweb.registry import dotted
 
 
-@cache
 def installed() -> Seams:
-    return load(tuple(settings.AGENTWEB_SEAMS))
+    return _installed(tuple(settings.AGENTWEB_SEAMS))
+
+
+@cache
+def _installed(paths: tuple[str, ...]) -> Seams:
+    return load(paths)
 
 
 def load(paths: Sequence[str]) -> Seams:

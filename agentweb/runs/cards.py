@@ -31,6 +31,7 @@ def changed_cards(run: str, batch: Iterable[events.Event]) -> list[Card]:
                 | events.OutcomeUnknown(call=call)
                 | events.OutcomeSettled(call=call)
                 | events.ResultReceived(call=call)
+                | events.ArgumentsRewritten(call=call)
                 | events.ApprovalRequested(call=call)
                 | events.ApprovalDecided(call=call)
             ):

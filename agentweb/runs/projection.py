@@ -109,6 +109,7 @@ class Projection:
             text=event.text,
             why=event.about.value,
             turn=event.turn,
+            extra={name: value for name, value in (("by", event.by), ("key", event.key)) if value},
         )
 
     @_apply.register
@@ -208,6 +209,10 @@ class Projection:
     @_apply.register
     def _(self, event: events.OutcomeUnknown) -> None:
         self._call(event.call, status=CallStatus.UNKNOWN.value)
+
+    @_apply.register
+    def _(self, event: events.ArgumentsRewritten) -> None:
+        self._call(event.call, arguments=encode(event.arguments))
 
     @_apply.register
     def _(self, event: events.StopRequested) -> None:

@@ -1,10 +1,12 @@
 """From rows to what the loop works on: the conversation so far and the place that its live run has reached."""
 
+import json
 from collections.abc import Iterable
 from dataclasses import replace
 
-from django.db.models import Prefetch
+from django.db.models import Prefetch, Q
 
+from agentweb.engine.codec import decode
 from agentweb.engine.enums import CallStatus, DecisionKind, Finish, Invalid, NoteKind, Question, Resolution, ResultKind
 from agentweb.engine.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
 from agentweb.engine.ports import Answer, Decision
@@ -19,6 +21,8 @@ DECISIONS = {
     Approval.Status.REJECTED: DecisionKind.REJECT,
     Approval.Status.ANSWERED: DecisionKind.RESPOND,
 }
+ASKED_FOR = ("StopRequested", "ThinkAgainRequested")
+PLACES = ("TurnStarted", "TurnFinished", "ModelRequested", "MessageFinished", "MessageInterrupted")
 
 
 def load(run: Run) -> tuple[Transcript, Usage]:
@@ -34,13 +38,7 @@ def load(run: Run) -> tuple[Transcript, Usage]:
         for approval in run.approvals.select_related("decided_by").order_by("pk")  # the latest of a call stays
     }
     said = {row.call_id: row for row in run.answers.filter(taken_at=None).select_related("given_by")}
-    turn_edge = run.events.filter(kind__in=("TurnStarted", "TurnFinished")).order_by("-number").first()
-    attempts = list(
-        run.messages.filter(role=Message.Role.ASSISTANT, turn=run.turns)
-        .values_list("public_id", "status")
-        .order_by("pk")
-    )
-    replied = any(status == Message.Status.FINISHED for _id, status in attempts)
+    place = _place(run)
     transcript = Transcript(
         messages=[_message(row) for row in rows],
         calls={
@@ -50,13 +48,26 @@ def load(run: Run) -> tuple[Transcript, Usage]:
         },
         began=sum(not _said_in(run, row) for row in rows),
         question=_asked(asked.get(None)),
-        turn=run.turns,
-        turn_open=turn_edge is not None and turn_edge.kind == "TurnStarted",
-        replied=replied,
-        streaming=next((str(key) for key, status in attempts if status == Message.Status.STREAMING), ""),
-        attempt=0 if replied else len(attempts),
+        turn=place.turn,
+        turn_open=place.turn_open,
+        replied=place.replied,
+        streaming=place.streaming,
+        attempt=place.attempt,
+        stop=place.stop,
+        thought_again=place.thought_again,
     )
     return transcript, usage_of(run)
+
+
+def _place(run: Run) -> Transcript:
+    """Where the run stands, by the engine's own fold of the few events that say so: those of the last turn that began,
+    and what extensions asked for before."""
+    began = run.events.filter(kind="TurnStarted").order_by("-number").values_list("number", flat=True).first() or 0
+    rows = run.events.filter(Q(kind__in=ASKED_FOR) | Q(kind__in=PLACES, number__gte=began)).order_by("number")
+    place = Transcript()
+    for kind, payload in rows.values_list("kind", "payload"):
+        place.apply(decode(kind, json.loads(payload)))
+    return place
 
 
 def _said_in(run: Run, row: Message) -> bool:
@@ -109,7 +120,7 @@ def _message(row: Message) -> UserMessage | AssistantMessage:
     if row.role == Message.Role.USER:
         return UserMessage(str(row.public_id), row.text, row.author.display_name if row.author else "")
     if row.role == Message.Role.SYSTEM:
-        return UserMessage(str(row.public_id), row.text, about=NoteKind(row.why))
+        return UserMessage(str(row.public_id), row.text, about=NoteKind(row.why), key=row.extra.get("key", ""))
     return AssistantMessage(
         id=str(row.public_id),
         text=row.text,

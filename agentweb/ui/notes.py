@@ -9,9 +9,10 @@ SENTENCES = {
     NoteKind.GOALS: _("Checks of the answer failed, so the agent was told which."),
     NoteKind.ALLOWED: _("A person let the agent go on, so it was told that it may."),
     NoteKind.CIRCLES: _("The agent repeated itself, so it was told to try another way."),
+    NoteKind.EXTENSION: _("The extension %(by)s had something to say to the agent."),
 }
 
 
-def sentence(about: str) -> str:
-    """The plain words of a note; empty for a kind that is not known here."""
-    return str(SENTENCES[NoteKind(about)]) if about in set(NoteKind) else ""
+def sentence(about: str, by: str = "") -> str:
+    """The plain words of a note that an extension, ``by``, may have wanted; empty for a kind that is not known here."""
+    return str(SENTENCES[NoteKind(about)]) % {"by": by} if about in set(NoteKind) else ""

@@ -3,10 +3,12 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 from agentweb.audit.requests import rebuild
+from agentweb.engine.messages import UserMessage
 from agentweb.registry.models import Agent
 from agentweb.runs import decisions, services
 from agentweb.runs.errors import NotFound
@@ -60,6 +62,31 @@ def test_requests_after_a_changed_and_a_rejected_call_match_too(worked, process)
     asked = [rebuild(finished, number) for number in model_calls(finished)]
     assert len(asked) >= 2 and all(each.matches for each in asked)
     assert "changed by a person" in json.dumps(dict(asked[-1].body))
+
+
+class Shout:
+    """An extension that sends what people wrote in capitals, and leaves out all but the last ``most`` messages."""
+
+    most = 9
+
+    async def transform_context(self, messages, about):
+        return messages[-self.most :]
+
+    async def convert_message(self, message, about):
+        return replace(message, text=message.text.upper()) if isinstance(message, UserMessage) else None
+
+
+SHOUT = Shout()
+
+
+def test_requests_match_as_long_as_the_same_extensions_are_installed(worked, process, settings):
+    settings.AGENTWEB_SEAMS = [f"{__name__}.SHOUT"]
+    run = advance(process, worked.run("What is the date today?"))
+    asked = [rebuild(run, number) for number in model_calls(run)]
+    assert len(asked) >= 2 and all(each.matches for each in asked)
+    assert "WHAT IS THE DATE TODAY?" in json.dumps(dict(asked[0].body))
+    settings.AGENTWEB_SEAMS = []
+    assert not rebuild(run, model_calls(run)[0]).matches
 
 
 def test_requests_of_a_run_that_was_tried_again_match_too(worked, process):

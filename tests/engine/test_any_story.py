@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agentweb.engine.closing import cancellation
-from agentweb.engine.enums import CallStatus, DecisionKind, ErrorKind, Invalid, Resolution, Risk, StopAfter
+from agentweb.engine.enums import CallStatus, DecisionKind, ErrorKind, Invalid, Outcome, Resolution, Risk, StopAfter
 from agentweb.engine.events import (
     Event,
     OutcomeSettled,
@@ -24,7 +24,9 @@ from agentweb.engine.events import (
 )
 from agentweb.engine.loop import run
 from agentweb.engine.messages import AssistantMessage, Json, ToolCall, ToolResult
-from agentweb.engine.ports import Allow, Ask, Deny, ModelError, Output, Progress, ToolError, ToolSuspension
+from agentweb.engine.ports import Allow, Ask, Deny, ModelError, Output, Progress, ToolError, ToolSpec, ToolSuspension
+from agentweb.engine.recovering import Recovery
+from agentweb.engine.seams import About, Block, Note, Rewrite, Stop, ThinkAgain
 from agentweb.engine.transcript import CallEntry
 from agentweb.engine.usage import Limits
 from tests.engine.fakes import FakePolicy, Says, Shell, same, tool
@@ -134,6 +136,46 @@ def check_history(shell: Shell) -> None:
             assert result.call == one.id
 
 
+class Meddler:
+    """An extension that does something at every point now and then, and fails at some."""
+
+    def __init__(self, draw: st.DrawFn) -> None:
+        self.draw = draw
+
+    def rarely(self, *answers: Any) -> Any:
+        """Mostly nothing; else one of the answers, or an error."""
+        if self.draw(st.integers(0, 7)):
+            return None
+        answer = self.draw(st.sampled_from([*answers, ValueError("no")]))
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    async def before_run(self, about: About) -> Any:
+        return self.rarely("by the way", Note("once", "key"))
+
+    async def after_model(self, message: AssistantMessage, about: About) -> Any:
+        return self.rarely(ThinkAgain("sure?"), ThinkAgain(), Stop("enough"))
+
+    async def before_tool(self, call: ToolCall, spec: ToolSpec, arguments: Mapping[str, Json], about: About) -> Any:
+        return self.rarely(Block("no"), Rewrite({**arguments, "does": "ok"}))
+
+    async def after_tool(self, call: ToolCall, result: ToolResult, about: About) -> Any:
+        return self.rarely(ToolResult("", "other"))
+
+    async def after_acting(self, about: About) -> Any:
+        return self.rarely(Stop("enough"))
+
+    async def steering(self, about: About) -> Any:
+        return self.rarely([Note("look", "look")])
+
+    async def follow_ups(self, about: About) -> Any:
+        return self.rarely("and then?")
+
+    async def after_run(self, outcome: Outcome, about: About) -> None:
+        self.rarely()
+
+
 class Story:
     """One run through pauses, decisions, messages, cancels and lost workers."""
 
@@ -144,6 +186,7 @@ class Story:
             policy=FakePolicy(dict.fromkeys(NAMES, verdict)),
             limits=Limits(max_turns=self.draw(st.integers(1, 4)), model_attempts=2),
             sequential=self.draw(st.booleans()),
+            seams=(Recovery(), Meddler(self.draw)) if self.draw(st.booleans()) else (Recovery(),),
         )
         self.shell.model.script = Model(self.draw)  # type: ignore[assignment]
         self.messages = 0

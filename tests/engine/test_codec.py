@@ -35,6 +35,8 @@ EXAMPLES = [
     events.OutcomeSettled("c1", "write_file", enums.Resolution.DONE, "Ann", "looked", "a1"),
     events.ResultReceived("c1", "write_file", "Ann", "a1"),
     events.StopRequested(enums.StopAfter.ACTING, "Guard", "enough"),
+    events.ThinkAgainRequested(2, "critic", False),
+    events.ArgumentsRewritten("c1", "write_file", "scrub", {"path": "b"}),
     events.SeamFailed("recovery", "recover", "ValueError: no", "A person is asked."),
     events.ApprovalRequested("a1", "c1", "write_file", {}, enums.Risk.HIGH, "d", "rule", preview={"rows": [1]}),
     events.ApprovalDecided("a1", "c1", enums.ApprovalStatus.EXPIRED),

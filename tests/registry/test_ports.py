@@ -1,7 +1,12 @@
 """What the loop gets: the model, the agent's own tools, and the policy as it is now."""
 
+import asyncio
 import json
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from uuid import uuid4
 
 import pytest
 from django.db import connection
@@ -171,6 +176,64 @@ def test_a_key_that_cannot_be_read_ends_the_run_with_a_sentence(cast, settings):
     assert error.kind is ErrorKind.AUTH
     assert not error.retryable
     assert "paid cannot be used: A stored key cannot be read" in error.message
+
+
+class Keys:
+    """An extension that hands out one key after the other."""
+
+    name = "vault"
+
+    def __init__(self, *keys: object) -> None:
+        self.keys = list(keys)
+        self.asked: list[tuple[str, str]] = []
+
+    async def api_key(self, model: str, base_url: str) -> object:
+        self.asked.append((model, base_url))
+        key = self.keys.pop(0)
+        if isinstance(key, Exception):
+            raise key
+        return key
+
+
+@pytest.fixture
+def install(settings, monkeypatch) -> Callable[..., Keys]:
+    """Install an extension with these keys in place of all others."""
+
+    def installing(*keys: object) -> Keys:
+        module = f"vault_{uuid4().hex}"
+        monkeypatch.setitem(sys.modules, module, SimpleNamespace(VAULT=Keys(*keys)))
+        settings.AGENTWEB_SEAMS = [f"{module}.VAULT"]
+        return sys.modules[module].VAULT
+
+    return installing
+
+
+def test_an_extension_gives_a_key_for_each_call_or_leaves_the_stored_one(cast, install):
+    vault = install("sk-short-lived-1", "sk-short-lived-2", None)
+    model = model_for(with_endpoint(cast), new_id=lambda: "id")
+    used = [asyncio.run(model.with_key()).config.api_key for _time in range(3)]
+    assert used == ["sk-short-lived-1", "sk-short-lived-2", "sk-1234567890abcdef"]
+    assert set(vault.asked) == {("paid", "https://models.example/v1")}
+
+
+@pytest.mark.parametrize("answer", [ValueError("sk-secret is no longer valid"), 5, "sk with spaces\n"])
+def test_a_key_that_could_not_be_had_fails_the_call_without_saying_more(cast, install, answer):
+    install(answer)
+    model = model_for(with_endpoint(cast), new_id=lambda: "id")
+    with pytest.raises(ModelError) as failed:
+        asyncio.run(model.with_key())
+    assert failed.value.kind is ErrorKind.AUTH
+    assert "the extension vault failed" in failed.value.message
+    assert "sk-secret" not in failed.value.message and "spaces" not in failed.value.message
+
+
+def test_a_keyed_request_has_the_digest_of_any_other(cast, install):
+    request = ModelRequest("m", "", ())
+    plain = model_for(with_endpoint(cast), new_id=lambda: "id").prepare(request)
+    install("sk-other")
+    keyed = model_for(snapshot_of(cast.agent), new_id=lambda: "id")
+    assert keyed.name == "paid"
+    assert keyed.prepare(request).digest == plain.digest
 
 
 def test_headers_that_cannot_be_sent_end_the_run_with_a_sentence(cast):

@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 
 from agentweb.engine import enums, events
-from agentweb.engine.messages import AssistantMessage, UserMessage
+from agentweb.engine.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
 from agentweb.engine.usage import Usage
 from agentweb.runs import journal, transcripts
 from agentweb.runs.models import Message, Run
@@ -51,3 +51,36 @@ def test_a_run_that_is_tried_again_knows_where_it_began(cast):
     assert [message.text for message in transcript.messages] == ["What is the date today?", "Try another way."]
     assert transcript.began == 2
     assert transcript == replayed(second)
+
+
+def test_what_extensions_asked_for_is_known_to_the_next_worker(cast):
+    run = cast.run()
+    holder = journal.claim(str(run.public_id), make_worker())
+    message, note, call = (str(uuid4()) for _ in range(3))
+    said = AssistantMessage(message, "Hm", "", (ToolCall(call, "weather", {"city": "Rome"}, "{}"),))
+    told = events.NoteAdded(note, 1, enums.NoteKind.EXTENSION, "Are you sure?", "critic", "doubt")
+    journal.append(
+        holder, (events.TurnStarted(1), events.ModelRequested(message, 1, 1, "scripted", "d"), finished(said))
+    )
+    journal.append(holder, (events.ArgumentsRewritten(call, "weather", "scrub", {"city": "Milan"}),))
+    assert transcripts.load(run)[0].calls[call].runs_with == {"city": "Milan"}
+    closed = ToolResult(call, "Not run.", enums.ResultKind.NOT_RUN)
+    again = events.ThinkAgainRequested(1, "critic")
+    stop = events.StopRequested(enums.StopAfter.ACTING, "guard")
+    journal.append(holder, (events.ToolFinished(call, "weather", closed), told, again, stop))
+
+    run.refresh_from_db()
+    transcript, _usage = transcripts.load(run)
+
+    assert (transcript.thought_again, transcript.replied, transcript.turn_open) == (1, False, True)
+    assert transcript.stop == stop
+    assert transcript.messages[-1] == UserMessage(note, "Are you sure?", about=enums.NoteKind.EXTENSION, key="doubt")
+    assert transcript == replayed(run)
+    second = str(uuid4())
+    journal.append(holder, (events.ModelRequested(second, 1, 1, "scripted", "d"),))
+    assert transcripts.load(run)[0].streaming == second
+    assert transcripts.load(run)[0] == replayed(run)
+
+
+def finished(said: AssistantMessage) -> events.MessageFinished:
+    return events.MessageFinished(said, Usage())

@@ -86,7 +86,7 @@ def rendered(message: Message) -> SafeString:
 @register.filter
 def note(message: Message) -> str:
     """What the system did, in one sentence."""
-    return notes.sentence(message.why)
+    return notes.sentence(message.why, message.extra.get("by", ""))
 
 
 @register.filter
