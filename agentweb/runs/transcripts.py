@@ -1,10 +1,11 @@
 """From rows to what the loop works on: the conversation so far and the place that its live run has reached."""
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 
-from django.db.models import Prefetch, Q
+from django.db.models import BigAutoField, PositiveIntegerField, Q
 
 from agentweb.engine.codec import decode
 from agentweb.engine.enums import CallStatus, DecisionKind, Finish, Invalid, NoteKind, Question, Resolution, ResultKind
@@ -12,7 +13,8 @@ from agentweb.engine.messages import AssistantMessage, ToolCall, ToolResult, Use
 from agentweb.engine.ports import Answer, Decision
 from agentweb.engine.transcript import Asked, CallEntry, Transcript
 from agentweb.engine.usage import Usage
-from agentweb.runs.models import Approval, Call, CallAnswer, Message, Run
+from agentweb.runs.models import Approval, Call, CallAnswer, Event, Message, Run
+from agentweb.teams import fixed
 from agentweb.toolbox.results import for_model
 
 DECISIONS = {
@@ -25,27 +27,66 @@ ASKED_FOR = ("StopRequested", "ThinkAgainRequested")
 PLACES = ("TurnStarted", "TurnFinished", "ModelRequested", "MessageFinished", "MessageInterrupted")
 
 
+FIRST_STEP = 2  # events: the start of the run and its first claim, with which nothing has been asked or answered yet
+
+_STORED = fixed.Query(
+    lambda conversation: (
+        Message.objects.select_related("author")
+        .filter(conversation=conversation, status=Message.Status.FINISHED)
+        .order_by("pk")
+    ),
+    conversation=BigAutoField(),
+)
+_CALLS = fixed.Query(
+    lambda conversation: (
+        Call.objects.filter(message__conversation=conversation, message__status=Message.Status.FINISHED)
+        .defer("result_full")  # what the model was not told either
+        .order_by("message_id", "position")
+    ),
+    conversation=BigAutoField(),
+)
+_RUNS = fixed.Query(
+    lambda conversation, last: (
+        Run.objects.filter(conversation=conversation, pk__lte=last).order_by("pk").values_list("pk", flat=True)
+    ),
+    conversation=BigAutoField(),
+    last=BigAutoField(),
+)
+_ASKED = fixed.Query(
+    lambda run: Approval.objects.select_related("decided_by").filter(run=run).order_by("pk"), run=BigAutoField()
+)
+_SAID = fixed.Query(
+    lambda run: CallAnswer.objects.select_related("given_by").filter(run=run, taken_at=None).order_by("pk"),
+    run=BigAutoField(),
+)
+_BEGAN = fixed.Query(
+    lambda run: (
+        Event.objects.filter(run=run, kind="TurnStarted").order_by("-number").values_list("number", flat=True)[:1]
+    ),
+    run=BigAutoField(),
+)
+_PLACE = fixed.Query(
+    lambda run, began: (
+        Event.objects.filter(Q(kind__in=ASKED_FOR) | Q(kind__in=PLACES, number__gte=began), run=run)
+        .order_by("number")
+        .values_list("kind", "payload")
+    ),
+    run=BigAutoField(),
+    began=PositiveIntegerField(),
+)
+
+
 def load(run: Run) -> tuple[Transcript, Usage]:
     """The transcript and what the run has spent, as the rows stand now; a constant number of queries."""
-    stored = (
-        run.conversation.messages.filter(status=Message.Status.FINISHED)
-        .select_related("author")
-        .prefetch_related(Prefetch("calls", Call.objects.defer("result_full")))  # what the model was not told either
-    )
-    rows = _heard(stored, _runs_until(run))
-    asked = {
-        approval.call_id: approval
-        for approval in run.approvals.select_related("decided_by").order_by("pk")  # the latest of a call stays
-    }
-    said = {row.call_id: row for row in run.answers.filter(taken_at=None).select_related("given_by")}
-    place = _place(run)
+    rows = _heard(_stored(run.conversation_id), _RUNS.all(conversation=run.conversation_id, last=run.pk))
+    calls = [call for row in rows for call in row.made]
+    started = run.last_event > FIRST_STEP
+    asked = {row.call_id: row for row in _ASKED.all(run=run.pk)} if started else {}  # the latest of a call stays
+    said = {row.call_id: row for row in _SAID.all(run=run.pk)} if started else {}
+    place = _place(run) if started else Transcript()
     transcript = Transcript(
         messages=[_message(row) for row in rows],
-        calls={
-            str(call.public_id): _entry(call, asked.get(call.pk), said.get(call.pk))
-            for row in rows
-            for call in row.calls.all()
-        },
+        calls={str(call.public_id): _entry(call, asked.get(call.pk), said.get(call.pk)) for call in calls},
         began=sum(not _said_in(run, row) for row in rows),
         question=_asked(asked.get(None)),
         turn=place.turn,
@@ -62,10 +103,8 @@ def load(run: Run) -> tuple[Transcript, Usage]:
 def _place(run: Run) -> Transcript:
     """Where the run stands, by the engine's own fold of the few events that say so: those of the last turn that began,
     and what extensions asked for before."""
-    began = run.events.filter(kind="TurnStarted").order_by("-number").values_list("number", flat=True).first() or 0
-    rows = run.events.filter(Q(kind__in=ASKED_FOR) | Q(kind__in=PLACES, number__gte=began)).order_by("number")
     place = Transcript()
-    for kind, payload in rows.values_list("kind", "payload"):
+    for kind, payload in _PLACE.all(run=run.pk, began=_BEGAN.first(run=run.pk) or 0):
         place.apply(decode(kind, json.loads(payload)))
     return place
 
@@ -75,8 +114,16 @@ def _said_in(run: Run, row: Message) -> bool:
     return row.run_id == run.pk and not (row.role == Message.Role.USER and row.turn == 0)
 
 
-def _runs_until(run: Run) -> list[int]:
-    return list(run.conversation.runs.filter(pk__lte=run.pk).order_by("pk").values_list("pk", flat=True))
+def _stored(conversation: int) -> list[Message]:
+    """The finished messages of a conversation, each with its calls as ``made``."""
+    rows: list[Message] = _STORED.all(conversation=conversation)
+    made: dict[int, list[Call]] = defaultdict(list)
+    if any(row.role == Message.Role.ASSISTANT for row in rows):
+        for call in _CALLS.all(conversation=conversation):
+            made[call.message_id].append(call)
+    for row in rows:
+        row.made = made[row.pk]
+    return rows
 
 
 def _heard(rows: Iterable[Message], runs: list[int]) -> list[Message]:
@@ -98,7 +145,7 @@ def _heard(rows: Iterable[Message], runs: list[int]) -> list[Message]:
 
 
 def _forget_answer(heard: list[Message]) -> None:
-    while heard and heard[-1].role == Message.Role.ASSISTANT and not heard[-1].calls.all():
+    while heard and heard[-1].role == Message.Role.ASSISTANT and not heard[-1].made:
         heard.pop()
 
 
@@ -125,7 +172,7 @@ def _message(row: Message) -> UserMessage | AssistantMessage:
         id=str(row.public_id),
         text=row.text,
         thinking=row.thinking,
-        calls=tuple(_call(call) for call in row.calls.all()),
+        calls=tuple(_call(call) for call in row.made),
         finish=Finish(row.finish or Finish.STOP),
         extra=row.extra,
     )
