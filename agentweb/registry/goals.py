@@ -7,12 +7,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from django.db.models import BigAutoField
+
 from agentweb.engine.ports import Goal
 from agentweb.registry import validators
 from agentweb.registry.models import GoalCheck
 from agentweb.schema.json_text import JsonError, parse_json
 from agentweb.schema.patterns import compiled
 from agentweb.schema.validate import validate
+from agentweb.teams import fixed
 from agentweb.toolbox.paths import NotFound
 from agentweb.toolbox.text_files import read_text
 from agentweb.toolbox.threads import shared_threads
@@ -40,10 +43,13 @@ class CheckedGoal:
         return str(await shared_threads().run(partial(self.look, answer)))
 
 
+_CHECKS = fixed.Query(lambda agent: GoalCheck.objects.filter(agent=agent), agent=BigAutoField())
+
+
 def data(agent: Any) -> list[dict[str, Any]]:
     """What a snapshot keeps of the agent's checks."""
     names = ("kind", "label", "path", "schema", "pattern", "function")
-    return [{name: getattr(row, name) for name in names} for row in agent.goals.all()]
+    return [{name: getattr(row, name) for name in names} for row in _CHECKS.all(agent=agent.pk)]
 
 
 def goals_in(snapshot: Mapping[str, Any], *, workspace: Path) -> tuple[Goal, ...]:

@@ -54,11 +54,12 @@ _ANSWERED = fixed.Query(
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """Where a message went: ``delivered`` is now, steering or follow_up."""
+    """Where a message went: ``delivered`` is now, steering or follow_up. ``row``: the message that began the run."""
 
     message: str
     run: Run
     delivered: str
+    row: Message | None = None
 
 
 # --- conversations --------------------------------------------------------------------------------------------------
@@ -143,7 +144,7 @@ def _begin(user: User, conversation: Conversation, text: str, max_turns: int | N
     if not conversation.title:
         conversation.title = _title(" ".join(text.split())[:80])
         _UNNAMED({"title": conversation.title}, pk=conversation.pk)
-    return Sent(str(message.public_id), run, "now")
+    return Sent(str(message.public_id), run, "now", message)
 
 
 def _start_run(user: User, conversation: Conversation, message: Message, max_turns: int | None = None) -> Run:

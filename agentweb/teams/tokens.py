@@ -4,9 +4,10 @@ import hashlib
 import secrets
 from datetime import timedelta
 
-from django.db.models import QuerySet
+from django.db.models import CharField, QuerySet
 from django.utils import timezone
 
+from agentweb.teams import fixed
 from agentweb.teams.models import ApiToken, User
 
 PREFIX = "aw_"
@@ -35,13 +36,19 @@ def revoke(tokens: QuerySet[ApiToken]) -> int:
     return tokens.filter(revoked_at=None).update(revoked_at=timezone.now())
 
 
+_VALID = fixed.Query(
+    lambda digest: (
+        ApiToken.objects.select_related("user")
+        .filter(digest=digest, revoked_at__isnull=True, user__is_active=True)
+        .order_by()
+    ),
+    digest=CharField(),
+)
+
+
 def user_of(token: str) -> User | None:
     """The active person that the token stands for, or None."""
-    found = (
-        ApiToken.objects.select_related("user")
-        .filter(digest=digest(token), revoked_at__isnull=True, user__is_active=True)
-        .first()
-    )
+    found: ApiToken | None = _VALID.first(digest=digest(token))
     if found is None:
         return None
     now = timezone.now()

@@ -10,7 +10,8 @@ from django.views.decorators.http import require_GET, require_POST
 
 from agentweb.runs import selectors, services
 from agentweb.runs.errors import Conflict, Invalid, RequestError
-from agentweb.runs.models import Call, Run
+from agentweb.runs.models import Call, Conversation, Run
+from agentweb.runs.selectors import RunView
 from agentweb.ui.answers import changes_lists, is_fragment, page
 from agentweb.ui.calls import CallCard, labels
 from agentweb.ui.timeline import one_card, run_parts
@@ -63,8 +64,11 @@ def card_run(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
 def run_context(run: Run) -> dict[str, Any]:
     """One run for the templates, as it is now."""
     conversation = run.conversation
-    latest = selectors.latest_run(conversation)
-    (part,) = run_parts([selectors.whole_run(run)], may=conversation.may, latest=latest)
+    return view_context(selectors.whole_run(run), conversation, latest=selectors.latest_run(conversation))
+
+
+def view_context(view: RunView, conversation: Conversation, *, latest: Run | None) -> dict[str, Any]:
+    (part,) = run_parts([view], may=conversation.may, latest=latest)
     return {"view": part, "conversation": conversation, "agent_name": conversation.agent.name}
 
 

@@ -7,7 +7,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from agentweb.chat.forms import key_for_form, text_of
-from agentweb.chat.views.cards import run_context, run_footer
+from agentweb.chat.views.cards import run_context, run_footer, view_context
 from agentweb.chat.views.conversations import conversation_page
 from agentweb.runs import selectors, services
 from agentweb.runs.errors import Conflict, Invalid, RequestError
@@ -37,12 +37,12 @@ def send(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
 
 
 def _taken(request: HttpRequest, shown: Conversation, sent: services.Sent) -> HttpResponse:
-    run = selectors.run_for(request.user, sent.run.public_id)
-    context = run_context(run) | {
-        "key": key_for_form(),
-        "began": sent.delivered == "now",
-        "conversation": selectors.conversation_for(request.user, shown.public_id),
-    }
+    if sent.row is not None:
+        sent.row.shown_calls = []
+        context = view_context(selectors.RunView(sent.run, [sent.row]), shown, latest=sent.run)
+    else:
+        context = run_context(selectors.run_for(request.user, sent.run.public_id))
+    context |= {"key": key_for_form(), "began": sent.delivered == "now"}
     return changes_lists(render(request, "chat/_sent.html", context))
 
 
