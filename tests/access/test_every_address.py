@@ -63,6 +63,7 @@ def scene(request, django_db_setup, django_db_blocker) -> Iterator[tuple[str, Ca
         transaction.set_rollback(True)
 
 
+@pytest.mark.django_db
 @pytest.mark.parametrize("row", [*PAGES, *API], ids=str)
 def test_everyone_gets_exactly_what_the_table_says(row, scene, tmp_path, settings):
     settings.WORKSPACES_DIR = tmp_path
