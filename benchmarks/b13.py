@@ -17,7 +17,8 @@ from tests.e2e.program import Program
 CALLS = (0, 1, 3, 10, 30)
 TOKENS = (10, 2_000)
 STILL = {"LEASE_SECONDS": "3600", "BEAT_SECONDS": "1800", "SWEEP_SECONDS": "3600"}
-CALL = '[[call calculator {"expression": "6*7"}]]'
+CALL = '[[call calculator {{"expression": "6*{number}"}}]]'
+"""Each one different: a run that repeats itself is told so, and stopped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,8 @@ def _cost(program: Program, database: Database, calls: int, tokens: int) -> Cost
 
 
 def _play(program: Program, conversation: str, calls: int, tokens: int) -> None:
-    text = " ".join([CALL] * calls + [f"[[tokens={tokens} rate=0 ttft=0]]"])
+    asked = [CALL.format(number=number) for number in range(calls)]
+    text = " ".join([*asked, f"[[tokens={tokens} rate=0 ttft=0]]"])
     run = program.finish(program.send(conversation, text))
     assert (run["outcome"], run["usage"]["tool_calls"]) == ("answered", calls), run
 
