@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from agentweb.engine.messages import Json
 from agentweb.llm.native import OpenAIModel, new_call_id
+from agentweb.llm.reader import no_rest
 from agentweb.llm.recorded import config_of, is_scripted
 from agentweb.llm.scripted.model import DEFAULT_DELAY_S, ScriptedModel
 
@@ -13,10 +14,11 @@ def make_model(
     *,
     api_key: str = "",
     new_id: Callable[[], str] = new_call_id,
+    rest_s: Callable[[], float] = no_rest,
     scripted_delay_s: float = DEFAULT_DELAY_S,
 ) -> OpenAIModel | ScriptedModel:
     """``kind`` scripted in the snapshot means the scripted model; anything else an endpoint. Raises ConfigError."""
     config = config_of(snapshot, api_key=api_key)
     if is_scripted(snapshot):
         return ScriptedModel(config.name, delay_s=scripted_delay_s, new_id=new_id)
-    return OpenAIModel(config, new_id)
+    return OpenAIModel(config, new_id, rest_s)

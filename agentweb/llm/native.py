@@ -15,7 +15,7 @@ from agentweb.llm.config import ModelConfig
 from agentweb.llm.connection_errors import connection_fault
 from agentweb.llm.endpoint import post_completion
 from agentweb.llm.errors import provider_fault, read_error, redact, retry_after
-from agentweb.llm.reader import Reading, read_answer
+from agentweb.llm.reader import Reading, no_rest, read_answer
 from agentweb.llm.request import WireRequest, build_request
 
 
@@ -24,27 +24,31 @@ def new_call_id() -> str:
 
 
 class OpenAIModel:
-    """A model behind an endpoint. ``new_id`` makes the ids of tool calls."""
+    """A model behind an endpoint. ``new_id`` makes the ids of tool calls, ``rest_s`` is for the reader (`Reading`)."""
 
-    def __init__(self, config: ModelConfig, new_id: Callable[[], str] = new_call_id) -> None:
+    def __init__(
+        self, config: ModelConfig, new_id: Callable[[], str] = new_call_id, rest_s: Callable[[], float] = no_rest
+    ) -> None:
         self.config = config
         self._new_id = new_id
+        self._rest_s = rest_s
 
     @property
     def name(self) -> str:
         return self.config.name
 
     def prepare(self, request: ModelRequest) -> "OpenAICall":
-        return OpenAICall(self.config, build_request(self.config, request), self._new_id)
+        reading = Reading(self._new_id, self.config.prices, self.config.total_timeout_s, rest_s=self._rest_s)
+        return OpenAICall(self.config, build_request(self.config, request), reading)
 
 
 class OpenAICall:
     """One request, ready to be sent; ``body`` is what the audit keeps."""
 
-    def __init__(self, config: ModelConfig, request: WireRequest, new_id: Callable[[], str]) -> None:
+    def __init__(self, config: ModelConfig, request: WireRequest, reading: Reading) -> None:
         self._config = config
         self._request = request
-        self._reading = Reading(new_id, config.prices, config.total_timeout_s)
+        self._reading = reading
 
     @property
     def digest(self) -> str:

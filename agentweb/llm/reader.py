@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any
 
-from agentweb.engine.enums import ErrorKind
+from agentweb.engine.enums import DeltaKind, ErrorKind
 from agentweb.engine.ports import ModelDelta, ModelError, ModelReply
 from agentweb.engine.usage import Usage
 from agentweb.llm.assembler import Assembler
@@ -19,16 +19,25 @@ from agentweb.llm.usage import FREE, Prices, estimated, reported
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
 END_MARK = "[DONE]"
 LINGER_S = 3.0  # how long usage may still come after a finish reason
+LONG_CHUNK = 8 * 1024  # bytes; behind one of this length more may wait already
+
+
+def no_rest() -> float:
+    return 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How an answer is read. ``total_s`` bounds the whole of it, however lively the connection is kept."""
+    """How an answer is read. ``total_s`` bounds the whole of it, however lively the connection is kept.
+
+    ``rest_s`` tells after each delta for how many seconds words may gather in the connection: whoever shows them at
+    intervals has no use for each of them by itself, and to read several at once is much cheaper."""
 
     new_id: Callable[[], str]
     prices: Prices = FREE
     total_s: float = 600.0
     linger_s: float = LINGER_S
+    rest_s: Callable[[], float] = no_rest
 
 
 async def read_answer(
@@ -43,10 +52,14 @@ async def read_answer(
     try:
         async with aclosing(_within(chunks, assembler, reading)) as timely:
             async for chunk in timely:
-                for delta in decoder.feed(chunk):
+                spoke = False
+                for delta in _joined(decoder.feed(chunk)):
+                    spoke = True
                     yield delta
                 if decoder.ended:
                     break
+                if spoke and len(chunk) < LONG_CHUNK and not assembler.finished and (rest_s := reading.rest_s()) > 0:
+                    await asyncio.sleep(rest_s)
         for delta in decoder.close():
             yield delta
     except ModelError as error:
@@ -57,6 +70,25 @@ async def read_answer(
     if fault:
         raise fault
     yield _with_usage(assembler, request, reading)
+
+
+def _joined(deltas: Iterable[ModelDelta]) -> Iterator[ModelDelta]:
+    """Neighbours of one kind as one delta; what came before a fault comes out before it is raised."""
+    texts: list[str] = []
+    kind, fault = DeltaKind.TEXT, None
+    try:
+        for delta in deltas:
+            if texts and delta.kind is not kind:
+                yield ModelDelta(kind, "".join(texts))
+                texts = []
+            kind = delta.kind
+            texts.append(delta.text)
+    except ModelError as error:
+        fault = error
+    if texts:
+        yield ModelDelta(kind, "".join(texts))
+    if fault:
+        raise fault
 
 
 async def _within(chunks: AsyncIterator[bytes], assembler: Assembler, reading: Reading) -> AsyncGenerator[bytes, None]:

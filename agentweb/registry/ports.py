@@ -16,6 +16,7 @@ from agentweb.engine.ports import Deny, Finding, Model, Output, Preview, Progres
 from agentweb.engine.seams import Point
 from agentweb.llm.config import ConfigError
 from agentweb.llm.factory import make_model
+from agentweb.llm.reader import no_rest
 from agentweb.registry import catalog, policies, secrets, snapshots
 from agentweb.registry.keyed import KeyedModel
 from agentweb.registry.models import ChatModel, PolicyRule
@@ -36,10 +37,13 @@ _SECRETS = fixed.Query(
 )
 
 
-def model_for(snapshot: Mapping[str, Any], *, new_id: Callable[[], str]) -> Model:
+def model_for(
+    snapshot: Mapping[str, Any], *, new_id: Callable[[], str], rest_s: Callable[[], float] = no_rest
+) -> Model:
     """The model of a run. Queries the row for its key and headers, which no snapshot holds.
 
-    Never raises: a model that cannot be used ends its run with a sentence."""
+    ``rest_s``: for how long its words may gather where they come from. Never raises: a model that cannot be used ends
+    its run with a sentence."""
     data = snapshot["model"]
     if data["kind"] == ChatModel.Kind.SCRIPTED:
         return make_model(data, new_id=new_id)
@@ -48,14 +52,14 @@ def model_for(snapshot: Mapping[str, Any], *, new_id: Callable[[], str]) -> Mode
         return UnusableModel(data["name"], MOVED.format(name=data["name"]))
     try:
         key, seams = secrets.decrypt(row.encrypted_key), installed()
-        make = partial(_with_key, {**data, "headers": row.headers}, new_id)
+        make = partial(_with_key, {**data, "headers": row.headers}, new_id, rest_s)
         return KeyedModel(make, key, data["base_url"], seams) if seams.at(Point.API_KEY) else make(key)
     except (secrets.SecretUnreadable, ConfigError) as error:
         return UnusableModel(data["name"], f"The model {data['name']} cannot be used: {error}")
 
 
-def _with_key(data: Mapping[str, Any], new_id: Callable[[], str], key: str) -> Model:
-    return make_model(data, api_key=key, new_id=new_id)
+def _with_key(data: Mapping[str, Any], new_id: Callable[[], str], rest_s: Callable[[], float], key: str) -> Model:
+    return make_model(data, api_key=key, new_id=new_id, rest_s=rest_s)
 
 
 class BoundTool:

@@ -108,7 +108,7 @@ class Drive:
     async def _work(self, loaded: Loaded) -> Appended | None:
         """Let the loop go on. The last thing recorded, or None when the run was given back at a boundary."""
         in_thread = self._shop.database.run
-        setup = await in_thread(lambda: prepare(loaded, self._claimed, self._controls, in_thread))
+        setup = await in_thread(lambda: prepare(loaded, self._claimed, self._controls, in_thread, self._rest_s))
         appended: Appended | None = None
         async with aclosing(loop.run(loaded.transcript, loaded.usage, setup)) as steps:
             async for step in steps:
@@ -126,6 +126,9 @@ class Drive:
                 return appended
         await self._give_back()
         return None
+
+    def _rest_s(self) -> float:
+        return self._shop.flusher.rest_s(self._lane)
 
     async def _let_go(self) -> None:
         """The process ends, or the lease was lost: show what there is and give back what is still held."""

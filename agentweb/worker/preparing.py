@@ -55,12 +55,16 @@ def load(claimed: Claimed) -> Loaded:
     return Loaded(transcript, usage, run.last_event, cancelled, run.stop_after, run.snapshot.data)
 
 
-def prepare(loaded: Loaded, claimed: Claimed, controls: RunControls, in_thread: InThread) -> Setup:
-    """What the run works with, from what it was started with and what admins have set up. Reads the rows."""
+def prepare(
+    loaded: Loaded, claimed: Claimed, controls: RunControls, in_thread: InThread, rest_s: Callable[[], float]
+) -> Setup:
+    """What the run works with, from what it was started with and what admins have set up. Reads the rows.
+
+    ``rest_s``: for how long the model's words may gather before they are read on."""
     snapshot = json.loads(loaded.snapshot)
     workspace = workspaces.folder(claimed.conversation)
     return Setup(
-        model=model_for(snapshot, new_id=new_id),
+        model=model_for(snapshot, new_id=new_id, rest_s=rest_s),
         tools=AgentTools(snapshot, workspace=workspace, cancelled=lambda: controls.cancelled),
         policy=LivePolicy(in_thread),
         inbox=RunInbox(claimed.run_id, in_thread),
