@@ -144,6 +144,7 @@ def approval_out(row: Approval) -> dict[str, Any]:
         "tool": row.call.name if row.call else None,
         "question": row.question or None,
         "facts": row.facts,
+        "for_admins": row.for_admins,
         "arguments": row.arguments,
         "risk": row.risk,
         "digest": row.digest,

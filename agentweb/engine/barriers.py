@@ -4,35 +4,91 @@ Nothing is remembered here: limits are counted from the transcript and from reco
 """
 
 from agentweb.engine import sentences
+from agentweb.engine.budgets import (
+    Budget,
+    amount,
+    forecast,
+    number,
+    plain,
+    turns_left,
+    updated,
+    used_up,
+    worth_asking,
+)
 from agentweb.engine.closing import End, end_for, question_decided
 from agentweb.engine.digest import canonical, question_digest
-from agentweb.engine.enums import NoteKind, Outcome, Question, Reason, ResultKind
+from agentweb.engine.enums import NoteKind, Outcome, Question, Reason, ResultKind, Unit
 from agentweb.engine.events import NoteAdded, QuestionAsked
 from agentweb.engine.guard import Circle, circle
 from agentweb.engine.messages import AssistantMessage, Json
-from agentweb.engine.transcript import CallEntry, Transcript
+from agentweb.engine.transcript import Asked, CallEntry, Transcript
+from agentweb.engine.usage import Usage
 from agentweb.engine.work import Work
 
 GUARD = "loop guard"
+BUDGET = "budget"
 UNUSABLE = (ResultKind.INVALID_ARGUMENTS, ResultKind.UNKNOWN_TOOL)
-REASONS = {Question.CIRCLES: Reason.CIRCLES}
+REASON_OF = {Unit.TOKENS: Reason.TOKENS, Unit.COST: Reason.COST, Unit.SECONDS: Reason.TIME}
 
 
-def barrier(work: Work, found: Circle | None) -> End | QuestionAsked | None:
+async def barrier(work: Work, found: Circle | None) -> End | QuestionAsked | None:
     """An end or a question, or None when the model may be called. ``found``: the run goes in circles."""
-    asked = work.transcript.question
-    if asked is not None:  # a yes would have left nothing of it
-        return _end(REASONS[asked.about])
-    if not work.transcript.turn_open and work.usage.turns >= work.setup.limits.max_turns:
-        return end_for(Outcome.LIMIT_REACHED, Reason.TURNS, turns=work.setup.limits.max_turns)
-    if reasks(work.transcript) > work.setup.limits.max_reasks:
-        return _end(Reason.MALFORMED)
-    if found is not None and found.rung > 1:
-        return _end(Reason.CIRCLES)
+    if reason := _limit(work, found):
+        return end_for(Outcome.LIMIT_REACHED, reason, turns=work.setup.limits.max_turns)
+    budgets = updated(await work.setup.budgets.current(), work.unrecorded)
+    if gone := used_up(budgets):
+        return end_for(Outcome.LIMIT_REACHED, REASON_OF[gone.unit])
     if found is not None and found.rung == 1:
-        facts = {"sign": found.sign.value, "name": found.last.name, "arguments": _plain(found)}
-        return ask(work, Question.CIRCLES, facts, {}, GUARD)
-    return None
+        return _about_circles(work, found)
+    calls = _model_calls(work.transcript)
+    tight = worth_asking(budgets, calls)
+    return _about_budget(work, tight, calls) if tight else None
+
+
+def _limit(work: Work, found: Circle | None) -> Reason | None:
+    """The limit that the run has reached by itself, or for which people do not let it go on."""
+    transcript, limits = work.transcript, work.setup.limits
+    if transcript.question is not None:  # a yes would have left nothing of it
+        return _declined(transcript.question)
+    if not transcript.turn_open and work.usage.turns >= limits.max_turns:
+        return Reason.TURNS
+    if reasks(transcript) > limits.max_reasks:
+        return Reason.MALFORMED
+    return Reason.CIRCLES if found is not None and found.rung > 1 else None
+
+
+def _declined(asked: Asked) -> Reason:
+    match asked.about:
+        case Question.CIRCLES:
+            return Reason.CIRCLES
+        case Question.BUDGET:
+            return REASON_OF[Unit(asked.facts["unit"])]
+
+
+def _about_circles(work: Work, found: Circle) -> QuestionAsked:
+    facts = {"sign": found.sign.value, "name": found.last.name, "arguments": _plain(found)}
+    return _question(work, Question.CIRCLES, facts, {}, GUARD)
+
+
+def _about_budget(work: Work, budget: Budget, calls: list[Usage]) -> QuestionAsked:
+    """How it stands with the budget, what comes next, and how much more is proposed."""
+    facts = {
+        "budget": budget.id,
+        "pot": budget.pot,
+        "unit": budget.unit.value,
+        "limit": plain(budget.ceiling),
+        "spent": plain(budget.spent),
+        "next": plain(amount(forecast(calls), budget.unit)),
+        "turns": turns_left(budget, calls),
+        **dict(budget.names),
+    }
+    return _question(work, Question.BUDGET, facts, {"amount": number(budget.offer)}, BUDGET, admins=budget.admins)
+
+
+def _model_calls(transcript: Transcript) -> list[Usage]:
+    """What each model call of this run has cost, the oldest first."""
+    said = transcript.messages[transcript.began :]
+    return [transcript.usages[message.id] for message in said if message.id in transcript.usages]
 
 
 def reasks(transcript: Transcript) -> int:
@@ -57,9 +113,11 @@ def correction(work: Work, found: Circle) -> NoteAdded:
     return NoteAdded(work.setup.new_id(), work.transcript.turn, NoteKind.CIRCLES, text)
 
 
-def ask(work: Work, about: Question, facts: dict[str, Json], offer: dict[str, Json], rule: str) -> QuestionAsked:
+def _question(
+    work: Work, about: Question, facts: dict[str, Json], offer: dict[str, Json], rule: str, *, admins: bool = False
+) -> QuestionAsked:
     digest = question_digest(about.value, facts, offer)
-    return QuestionAsked(work.setup.new_id(), about, facts, offer, digest, rule)
+    return QuestionAsked(work.setup.new_id(), about, facts, offer, digest, rule, admins)
 
 
 def take_up_answer(work: Work) -> None:
@@ -75,7 +133,3 @@ def take_up_answer(work: Work) -> None:
 
 def _plain(found: Circle) -> Json:
     return None if found.last.arguments is None else dict(found.last.arguments)
-
-
-def _end(reason: Reason) -> End:
-    return end_for(Outcome.LIMIT_REACHED, reason)

@@ -33,6 +33,9 @@ class Reason(StrEnum):
     TURNS = "turns"
     CIRCLES = "circles"
     MALFORMED = "malformed"
+    TOKENS = "tokens"
+    COST = "cost"
+    TIME = "time"
     AFTER_REASONING = "after_reasoning"
     AFTER_ACTING = "after_acting"
     BY_PERSON = "by_person"
@@ -158,6 +161,15 @@ class Question(StrEnum):
     """What people are asked about a run as a whole, not about one of its calls."""
 
     CIRCLES = "circles"  # it repeats itself: may it go on?
+    BUDGET = "budget"  # a budget is nearly used up: how much more?
+
+
+class Unit(StrEnum):
+    """What a budget counts."""
+
+    TOKENS = "tokens"
+    COST = "cost"
+    SECONDS = "seconds"
 
 
 class Circling(StrEnum):

@@ -298,7 +298,8 @@ class ApprovalDecided:
 @dataclass(frozen=True, slots=True)
 class QuestionAsked:
     """The run asks people whether it may go on, as the approval ``approval``. ``facts`` are what they should know,
-    ``offer`` is what they agree to with a plain yes; ``digest`` binds the decision to both."""
+    ``offer`` is what they agree to with a plain yes; ``digest`` binds the decision to both. ``admins``: only they may
+    decide."""
 
     approval: str
     about: Question
@@ -306,6 +307,7 @@ class QuestionAsked:
     offer: Mapping[str, Json]
     digest: str
     rule: str = ""
+    admins: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,7 @@ async def _next_turn(work: Work) -> Purpose | None:
         work.end(end)
         return None
     found = None if transcript.turn_open or steering or follow_ups else circles(work)
-    match barrier(work, found):
+    match await barrier(work, found):
         case End() as end:
             return _last_call(work, end)
         case QuestionAsked() as question:

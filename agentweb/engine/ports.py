@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
+from agentweb.engine.budgets import Budget
 from agentweb.engine.enums import (
     DecisionKind,
     DeltaKind,
@@ -289,6 +290,19 @@ class Goal(Protocol):
     async def check(self, answer: str) -> str:
         """What is missing, as a sentence for the model; empty when the goal is reached. May raise."""
         ...
+
+
+class Budgets(Protocol):
+    """What may still be spent, by whoever shares in it with the run; looked up before each model call."""
+
+    async def current(self) -> tuple[Budget, ...]: ...
+
+
+class Unlimited:
+    """No budget speaks of the run."""
+
+    async def current(self) -> tuple[Budget, ...]:
+        return ()
 
 
 # --- people -------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from agentweb.engine.ports import Controls, Goal, Inbox, Model, Policy, Toolset
+from agentweb.engine.ports import Budgets, Controls, Goal, Inbox, Model, Policy, Toolset, Unlimited
 from agentweb.engine.seams import Seams
 from agentweb.engine.usage import Limits
 
@@ -28,6 +28,7 @@ class Setup:
     sleep: Callable[[float], Awaitable[None]]
     sequential: bool = False
     guard: bool = True
+    budgets: Budgets = field(default_factory=Unlimited)
     jitter: Callable[[], float] = random.random
     goals: tuple[Goal, ...] = ()
     seams: Seams = field(default_factory=Seams)

@@ -31,6 +31,7 @@ from agentweb.engine.events import (
 )
 from agentweb.engine.messages import AssistantMessage, Json, Message, ToolCall, ToolResult, UserMessage
 from agentweb.engine.ports import Answer, Decision
+from agentweb.engine.usage import Usage
 
 CallEvent = (
     ToolStarted
@@ -125,6 +126,7 @@ class Transcript:
     stop: StopRequested | None = None
     thought_again: int = 0
     question: Asked | None = None
+    usages: dict[str, Usage] = field(default_factory=dict)
     began: int = 0
 
     def __post_init__(self) -> None:
@@ -139,7 +141,7 @@ class Transcript:
         match event:
             case RunStarted():
                 while self.answered:  # tried again: the model is asked anew, and what it said to this before is no part
-                    self.messages.pop()
+                    self.usages.pop(self.messages.pop().id, None)
                 self.turn, self.turn_open, self.replied, self.attempt, self.stop = 0, False, False, 0, None
                 self.began, self.thought_again, self.question = len(self.messages), 0, None
             case TurnStarted(turn=turn):
@@ -154,8 +156,9 @@ class Transcript:
                 self.replied, self.thought_again = False, self.thought_again + 1
             case ModelRequested(message=message, attempt=attempt):
                 self.streaming, self.attempt = message, attempt
-            case MessageFinished(message=finished):
+            case MessageFinished(message=finished, usage=usage):
                 self.messages.append(finished)
+                self.usages[finished.id] = usage
                 self._expect(finished)
                 self.streaming, self.replied, self.attempt = "", True, 0
             case MessageInterrupted():

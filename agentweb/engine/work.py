@@ -47,6 +47,11 @@ class Work:
         stop = self.transcript.stop
         return self.setup.controls.stop_after or (stop.after if stop else None)
 
+    @property
+    def unrecorded(self) -> Usage:
+        """What was spent since the last batch was taken out."""
+        return sum((spent(event) for event in self.pending), Usage())
+
     def about(self) -> About:
         setup, transcript = self.setup, self.transcript
         return About(

@@ -12,7 +12,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from agentweb.registry import faults, policies, services
 from agentweb.registry.forms import ChatModelForm, GoalCheckForm
-from agentweb.registry.models import Agent, ChatModel, GoalCheck, Policy, PolicyRule, Tool
+from agentweb.registry.models import Agent, Budget, ChatModel, GoalCheck, Policy, PolicyRule, Tool
 
 
 @admin.register(ChatModel)
@@ -102,6 +102,25 @@ class AgentAdmin(admin.ModelAdmin):
         (_("For programs"), {"fields": ["public_id"]}),
     ]
     inlines = [GoalInline]
+
+
+@admin.register(Budget)
+class BudgetAdmin(admin.ModelAdmin):
+    """It counts from the next model call on, with what was spent before."""
+
+    list_display = ["name", "scope", "about", "period", "unit", "limit", "soft_percent", "enabled"]
+    list_filter = ["enabled", "scope", "period", "unit"]
+    list_select_related = ["team", "agent", "user"]
+    search_fields = ["name", "team__name", "agent__name", "user__username"]
+    fieldsets = [
+        (None, {"fields": ["name", "enabled"]}),
+        (_("Whose"), {"fields": ["scope", "team", "agent", "user"]}),
+        (_("How much"), {"fields": ["period", "unit", "limit", "soft_percent", "deciders"]}),
+    ]
+
+    @admin.display(description=_("whose"))
+    def about(self, budget: Budget) -> str:
+        return str(budget.team or budget.agent or budget.user or "–")
 
 
 class RuleInline(admin.TabularInline):

@@ -1,13 +1,16 @@
 """What admins set up: models, tools with their risk levels, agents and policies."""
 
 import uuid
+from decimal import Decimal
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from agentweb.engine.enums import Risk as EngineRisk
+from agentweb.engine.enums import Unit as EngineUnit
 from agentweb.registry import validators
 from agentweb.teams.models import Team
 
@@ -188,6 +191,79 @@ class GoalCheck(models.Model):
         needed = self.NEEDS.get(self.kind)
         if needed and not getattr(self, needed):
             raise ValidationError({needed: _("A check of this kind needs this.")})
+
+
+class Budget(models.Model):
+    """A ceiling on what runs may spend: each run by itself, or all that begin to count in a calendar month (UTC).
+
+    Without a team, agent or person the scope means each of them separately. ``soft_percent``: people are asked then."""
+
+    class Scope(models.TextChoices):
+        ALL = "all", _("Everyone together")
+        TEAM = "team", _("Team")
+        AGENT = "agent", _("Agent")
+        USER = "user", _("Person")
+
+    class Period(models.TextChoices):
+        RUN = "run", _("Each run")
+        MONTH = "month", _("Calendar month")
+
+    class Unit(models.TextChoices):
+        TOKENS = EngineUnit.TOKENS.value, _("Tokens")
+        COST = EngineUnit.COST.value, _("Money")
+        SECONDS = EngineUnit.SECONDS.value, _("Seconds of work")
+
+    class Deciders(models.TextChoices):
+        ADMINS = "admins", _("Admins of the team")
+        CHATS = "chats", _("Whoever decides about calls")
+
+    name = models.CharField(_("name"), max_length=100, unique=True)
+    scope = models.CharField(_("of"), max_length=5, choices=Scope, default=Scope.ALL)
+    team = models.ForeignKey(
+        Team, models.CASCADE, related_name="budgets", null=True, blank=True, verbose_name=_("team")
+    )
+    agent = models.ForeignKey(
+        Agent, models.CASCADE, related_name="budgets", null=True, blank=True, verbose_name=_("agent")
+    )
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.CASCADE,
+        related_name="budgets",
+        null=True,
+        blank=True,
+        verbose_name=_("person"),
+    )
+    period = models.CharField(_("in"), max_length=5, choices=Period, default=Period.MONTH)
+    unit = models.CharField(_("counted in"), max_length=7, choices=Unit, default=Unit.TOKENS)
+    limit = models.DecimalField(
+        _("limit"), max_digits=18, decimal_places=6, validators=[MinValueValidator(Decimal("0.000001"))]
+    )
+    soft_percent = models.PositiveSmallIntegerField(
+        _("ask at, percent"),
+        null=True,
+        blank=True,
+        default=80,
+        validators=[MinValueValidator(1), MaxValueValidator(99)],
+        help_text=_("People are asked then whether a run may go on, and with how much more. Empty: never."),
+    )
+    deciders = models.CharField(_("who decides"), max_length=6, choices=Deciders, default=Deciders.ADMINS)
+    enabled = models.BooleanField(_("enabled"), default=True)
+    updated_at = models.DateTimeField(_("changed"), auto_now=True)
+
+    class Meta:
+        verbose_name = _("budget")
+        verbose_name_plural = _("budgets")
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def clean(self) -> None:
+        """Only what the scope speaks of can be chosen."""
+        chosen = {"team": self.team_id, "agent": self.agent_id, "user": self.user_id}
+        wrong = {name: _("The budget is not of this kind.") for name, pk in chosen.items() if pk and name != self.scope}
+        if wrong:
+            raise ValidationError(wrong)
 
 
 class Policy(models.Model):

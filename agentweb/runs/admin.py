@@ -14,16 +14,14 @@ from agentweb.engine.codec import KINDS
 from agentweb.engine.enums import Reason, ResultKind
 from agentweb.runs import standing
 from agentweb.runs.looks import log_look
-from agentweb.runs.models import AccessLog, Approval, Call, Conversation, Event, Message, Run
+from agentweb.runs.models import AccessLog, Approval, Call, Conversation, Event, Message, Run, Spending, TopUp
 from agentweb.runs.selectors import rights
 from agentweb.teams.access import role_in
 
 
-class Record(admin.ModelAdmin):
-    """Rows that only the product itself writes. ``conversation_path`` leads from a row to the conversation whose words
-    it shows."""
+class ReadOnly(admin.ModelAdmin):
+    """Rows that only the product itself writes."""
 
-    conversation_path = "conversation"
     actions = None
     show_full_result_count = False
     list_per_page = 50
@@ -36,6 +34,12 @@ class Record(admin.ModelAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
         return False
+
+
+class Record(ReadOnly):
+    """Rows that show words: ``conversation_path`` leads from a row to the conversation that they were said in."""
+
+    conversation_path = "conversation"
 
     def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
         found = self.get_object(request, object_id)
@@ -173,6 +177,33 @@ class EventAdmin(Record):
     @admin.display(description=_("data"))
     def data(self, event: Event) -> str:
         return json.dumps(json.loads(event.payload), indent=2, ensure_ascii=False) if event.payload else "–"
+
+
+@admin.register(Spending)
+class SpendingAdmin(ReadOnly):
+    """What budgets are held against."""
+
+    list_display = ["month", "team", "agent", "user", "tokens", "cost", "seconds"]
+    list_filter = ["team", "agent"]
+    list_select_related = ["team", "agent", "user"]
+    search_fields = ["user__username"]
+    date_hierarchy = "month"
+
+
+@admin.register(TopUp)
+class TopUpAdmin(ReadOnly):
+    """By how much budgets were raised, and by whom."""
+
+    list_display = ["budget", "amount", "spent", "granted_by", "run", "created_at"]
+    list_filter = ["budget"]
+    list_select_related = ["budget", "run", "approval__decided_by"]
+    search_fields = ["budget__name", "approval__decided_by__username"]
+    date_hierarchy = "created_at"
+    ordering = ["-pk"]
+
+    @admin.display(description=_("granted by"))
+    def granted_by(self, row: TopUp) -> str:
+        return str(row.approval.decided_by or "–")
 
 
 @admin.register(AccessLog)

@@ -20,7 +20,15 @@ from agentweb.schema.validate import validate
 from agentweb.teams.models import User
 
 MAX_COMMENT = 10_000
-NOTHING_TO_CHANGE = {"type": "object", "additionalProperties": False}
+OFFERS = {
+    "": {"type": "object", "additionalProperties": False},
+    Approval.Question.BUDGET: {
+        "type": "object",
+        "properties": {"amount": {"type": "number", "minimum": 0, "maximum": 1_000_000_000_000}},
+        "required": ["amount"],
+        "additionalProperties": False,
+    },
+}
 STATUS = {
     DecisionKind.APPROVE: Approval.Status.APPROVED,
     DecisionKind.MODIFY: Approval.Status.MODIFIED,
@@ -75,7 +83,7 @@ def modified_problems(approval: Approval, arguments: Any) -> list[tuple[str, str
 def parameters(approval: Approval) -> Mapping[str, Any]:
     """The JSON Schema of the tool's parameters, as the run was started with, or of what a question offers."""
     if approval.call is None:
-        return NOTHING_TO_CHANGE
+        return OFFERS.get(approval.question, OFFERS[""])
     tools = json.loads(approval.run.snapshot.data)["tools"]
     return next((tool["parameters"] for tool in tools if tool["name"] == approval.call.name), {"type": "object"})
 

@@ -35,13 +35,16 @@ class LeaseLost(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """The right to advance a run. ``user`` asked for it. ``resumed``: the run had worked before; ``recovered``: its
+    """The right to advance a run. ``user`` asked for it; they, ``agent`` and ``team`` are row
+    ids. ``resumed``: the run had worked before; ``recovered``: its
     worker was lost; ``exhausted``: it has been claimed too often without getting anywhere."""
 
     run_id: int
     run: str
     conversation: str
     user: int
+    agent: int
+    team: int
     epoch: int
     resumed: bool
     recovered: bool
@@ -89,6 +92,8 @@ def _taken(row: Run, worker: WorkerProcess) -> Claimed:
         run=str(row.public_id),
         conversation=str(row.conversation.public_id),
         user=row.requested_by_id,
+        agent=row.agent_id,
+        team=row.conversation.team_id,
         epoch=row.epoch,
         resumed=resumed,
         recovered=recovered,

@@ -9,7 +9,11 @@ from django.utils.translation import gettext_lazy as _
 
 from agentweb.engine import enums
 from agentweb.registry.models import Agent, Risk
+from agentweb.runs.idempotency import IdempotencyKey
+from agentweb.runs.spending import Spending, TopUp
 from agentweb.teams.models import Team
+
+__all__ = ["IdempotencyKey", "Spending", "TopUp"]  # models with modules of their own
 
 
 class Visibility(models.TextChoices):
@@ -167,6 +171,7 @@ class Message(models.Model):
     thinking = models.TextField(blank=True)
     finish = models.CharField(max_length=10, blank=True)
     why = models.CharField(max_length=20, blank=True)
+    usage = models.JSONField(default=dict)
     turn = models.PositiveIntegerField(default=0)
     extra = models.JSONField(default=dict)
     html = models.TextField(blank=True)
@@ -274,12 +279,14 @@ class Approval(models.Model):
 
     class Question(models.TextChoices):
         CIRCLES = enums.Question.CIRCLES.value, _("The agent repeats itself")
+        BUDGET = enums.Question.BUDGET.value, _("A budget is nearly used up")
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     run = models.ForeignKey(Run, models.CASCADE, related_name="approvals")
     call = models.ForeignKey(Call, models.CASCADE, related_name="approvals", null=True)
     question = models.CharField(_("question"), max_length=7, choices=Question, blank=True)
     facts = models.JSONField(null=True)
+    for_admins = models.BooleanField(default=False)
     status = models.CharField(_("status"), max_length=9, choices=Status, default=Status.PENDING)
     arguments = models.JSONField()
     risk = models.CharField(_("risk level"), max_length=6, choices=Risk)
@@ -369,19 +376,6 @@ class Event(models.Model):
         verbose_name_plural = _("events")
         ordering = ["run_id", "number"]
         constraints = [models.UniqueConstraint(fields=["run", "number"], name="one_event_per_number")]
-
-
-class IdempotencyKey(models.Model):
-    """A request that was already answered, so that sending it again changes nothing."""
-
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="idempotency_keys")
-    key = models.CharField(max_length=200)
-    fingerprint = models.CharField(max_length=64)
-    answer = models.JSONField()
-    created_at = models.DateTimeField(auto_now_add=True, db_index=True)
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["user", "key"], name="one_answer_per_idempotency_key")]
 
 
 class AccessLog(models.Model):

@@ -1,8 +1,9 @@
 """What each event changes in the rows that are derived from it. Called by the journal only, inside its transaction."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
+from decimal import Decimal
 from functools import singledispatchmethod
 from typing import Any
 
@@ -10,14 +11,16 @@ from django.db.models import BigAutoField, UUIDField
 
 from agentweb.engine import events
 from agentweb.engine.codec import encode
-from agentweb.engine.enums import ApprovalStatus, CallStatus, Resolution
+from agentweb.engine.enums import ApprovalStatus, CallStatus, Question, Resolution
 from agentweb.engine.messages import AssistantMessage
+from agentweb.engine.spending import spent
 from agentweb.engine.usage import Usage
 from agentweb.registry.models import Risk
+from agentweb.runs import spending
 from agentweb.runs.models import Approval, Call, CallAnswer, Conversation, Message, QueuedMessage, Run
 from agentweb.teams import fixed
 
-COUNTED = ("input_tokens", "cached_tokens", "output_tokens", "thinking_tokens", "cost")
+COUNTED = tuple(field.name for field in fields(Usage))
 
 _MESSAGE = fixed.Update(lambda public_id: Message.objects.filter(public_id=public_id), public_id=UUIDField())
 _MESSAGE_ID = fixed.Query(
@@ -44,8 +47,11 @@ class Projection:
 
     def apply(self, batch: Iterable[events.Event]) -> dict[str, Any]:
         """The changed fields of the run. Raises Stale."""
+        batch = tuple(batch)
         for event in batch:
+            self._spend(spent(event))
             self._apply(event)
+        self._account(sum(map(spent, batch), Usage()))
         return self.changes
 
     def _add(self, name: str, amount: Any) -> None:
@@ -56,16 +62,17 @@ class Projection:
             if amount := getattr(usage, name):
                 self._add(name, amount)
 
+    def _account(self, usage: Usage) -> None:
+        run = self.run
+        team = run.conversation.team_id
+        spending.add(team=team, agent=run.agent_id, user=run.requested_by_id, usage=usage, moment=self.now)
+
     def _call(self, call: str, **changes: Any) -> None:
         _CALL(changes, public_id=call, run=self.run.pk)
 
     @singledispatchmethod
     def _apply(self, event: events.Event) -> None:
         """Events that change no row but their own: claims and turns that end."""
-
-    @_apply.register
-    def _(self, event: events.TurnStarted) -> None:
-        self._add("turns", 1)
 
     @_apply.register
     def _(self, event: events.SteeringTaken) -> None:
@@ -114,7 +121,6 @@ class Projection:
 
     @_apply.register
     def _(self, event: events.ModelRequested) -> None:
-        self._add("model_calls", 1)
         fixed.insert(
             Message(
                 public_id=event.message,
@@ -128,7 +134,6 @@ class Projection:
 
     @_apply.register
     def _(self, event: events.MessageFinished) -> None:
-        self._spend(event.usage)
         said = event.message
         values = {
             "conversation_id": self.run.conversation_id,
@@ -141,6 +146,7 @@ class Projection:
             "extra": encode(said.extra),
             "finished_at": self.now,
             "turn": self.changes.get("turns", self.run.turns),
+            "usage": encode(event.usage),
         }
         if not _MESSAGE(values, public_id=said.id):
             fixed.insert(Message(public_id=said.id, **values))
@@ -169,7 +175,6 @@ class Projection:
 
     @_apply.register
     def _(self, event: events.MessageInterrupted) -> None:
-        self._spend(event.usage)
         Message.objects.filter(public_id=event.message).update(
             status=Message.Status.INTERRUPTED,
             text=event.text,
@@ -181,7 +186,6 @@ class Projection:
 
     @_apply.register
     def _(self, event: events.ToolStarted) -> None:
-        self._add("tool_calls", 1)
         self._call(
             event.call,
             status=CallStatus.STARTED.value,
@@ -261,11 +265,16 @@ class Projection:
             risk=Risk.MEDIUM,
             digest=event.digest,
             rule=event.rule[:300],
+            for_admins=event.admins,
         )
 
     @_apply.register
     def _(self, event: events.QuestionDecided) -> None:
         self._decided(event)
+        if event.about is Question.BUDGET and event.arguments is not None:
+            row = Approval.objects.only("pk", "facts").get(public_id=event.approval)
+            more = Decimal(str(event.arguments["amount"]))
+            spending.top_up(approval=row.pk, run=self.run.pk, facts=row.facts or {}, more=more)
 
     @_apply.register
     def _(self, event: events.ApprovalDecided) -> None:
@@ -283,7 +292,6 @@ class Projection:
         self.changes |= {
             "status": Run.Status.WAITING,
             "owner": None,
-            "seconds": event.usage.seconds,
             "attempts": 0,
             "held_at": self.now if event.lost else None,
         }
@@ -297,7 +305,6 @@ class Projection:
             "reason": event.reason.value,
             "reason_text": event.text,
             "error": encode(event.error),
-            "seconds": event.usage.seconds,
             "finished_at": self.now,
         }
         self.run.queue.filter(status=QueuedMessage.Status.QUEUED).update(status=QueuedMessage.Status.RETURNED)

@@ -41,6 +41,10 @@ class Rights:
     manage: bool = False
     decide: bool = False
     oversight: bool = False
+    admin: bool = False
+
+    def may_decide(self, approval: Approval) -> bool:
+        return self.admin if approval.for_admins else self.decide
 
 
 def rights(*, user: User, conversation: Conversation, role: str | None) -> Rights | None:
@@ -53,7 +57,8 @@ def rights(*, user: User, conversation: Conversation, role: str | None) -> Right
     if not (write or owner or admin or role == Role.REVIEWER):
         return None
     manage = (owner and role in CHATS) or admin
-    return Rights(write=write, cancel=manage, manage=manage, decide=write or admin, oversight=not (write or owner))
+    oversight = not (write or owner)
+    return Rights(write, manage, manage, decide=write or admin, oversight=oversight, admin=admin)
 
 
 _CONVERSATION = fixed.Query(
@@ -100,7 +105,7 @@ def approval_for(user: User, public_id: str | uuid.UUID) -> Approval:
     if found is None:
         raise NotFound(_("There is no such approval, or it is not yours to see."))
     conversation = _admit(user, found.run.conversation)
-    found.may_decide = conversation.may.decide
+    found.may_decide = conversation.may.may_decide(found)
     return found
 
 
@@ -197,7 +202,7 @@ def waiting_for(user: User) -> QuerySet[Approval]:
     return approvals_for(user, status=Approval.Status.PENDING).filter(
         Q(**{f"{conversation}__team__in": admins})
         | (
-            Q(**{f"{conversation}__team__in": chats})
+            Q(**{f"{conversation}__team__in": chats}, for_admins=False)
             & (Q(**{f"{conversation}__owner": user}) | Q(**{f"{conversation}__visibility": Visibility.TEAM}))
         )
     )
@@ -214,7 +219,7 @@ def mark_decidable(user: User, approvals: Iterable[Approval]) -> list[Approval]:
     for approval in marked:
         conversation = approval.run.conversation
         may = rights(user=user, conversation=conversation, role=roles.get(conversation.team_id))
-        approval.may_decide = bool(may and may.decide)
+        approval.may_decide = bool(may and may.may_decide(approval))
     return marked
 
 
@@ -296,7 +301,7 @@ def run_view(run: Run, conversation: Conversation) -> RunView:
     for message in entries:
         message.shown_calls = [_with_approval(call, run, conversation) for call in message.calls.all()]
     for question in run.questions:
-        question.run, question.may_decide = run, conversation.may.decide
+        question.run, question.may_decide = run, conversation.may.may_decide(question)
     return RunView(run=run, entries=entries, questions=run.questions, queue=list(run.queue.all()))
 
 

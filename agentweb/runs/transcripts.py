@@ -4,6 +4,8 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
+from decimal import Decimal
+from typing import Any
 
 from django.db.models import BigAutoField, PositiveIntegerField, Q
 
@@ -89,6 +91,7 @@ def load(run: Run) -> tuple[Transcript, Usage]:
         calls={str(call.public_id): _entry(call, asked.get(call.pk), said.get(call.pk)) for call in calls},
         began=sum(not _said_in(run, row) for row in rows),
         question=_asked(asked.get(None)),
+        usages={str(row.public_id): _usage(row.usage) for row in rows if row.usage},
         turn=place.turn,
         turn_open=place.turn_open,
         replied=place.replied,
@@ -176,6 +179,10 @@ def _message(row: Message) -> UserMessage | AssistantMessage:
         finish=Finish(row.finish or Finish.STOP),
         extra=row.extra,
     )
+
+
+def _usage(stored: dict[str, Any]) -> Usage:
+    return Usage(**{**stored, "cost": Decimal(stored["cost"])})
 
 
 def _call(row: Call) -> ToolCall:

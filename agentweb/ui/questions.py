@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
-from agentweb.engine.enums import ApprovalStatus, Circling, Question
+from agentweb.engine.enums import ApprovalStatus, Circling, Question, Unit
 from agentweb.runs.models import Approval
 from agentweb.ui.calls import summary
 
@@ -20,7 +22,20 @@ CIRCLES = {
         "Its calls tell it nothing new any more, also after it was told to stop; the last one: %(call)s"
     ),
 }
-TITLES = {Question.CIRCLES: gettext_lazy("The agent repeats itself: may it go on?")}
+TITLES = {
+    Question.CIRCLES: gettext_lazy("The agent repeats itself: may it go on?"),
+    Question.BUDGET: gettext_lazy("A budget is nearly used up: may the run go on, and with how much more?"),
+}
+UNITS = {
+    Unit.TOKENS: gettext_lazy("More tokens"),
+    Unit.COST: gettext_lazy("More money"),
+    Unit.SECONDS: gettext_lazy("More seconds of work"),
+}
+AMOUNTS = {
+    Unit.TOKENS: gettext_lazy("%(amount)s tokens"),
+    Unit.COST: gettext_lazy("%(amount)s (cost)"),
+    Unit.SECONDS: gettext_lazy("%(amount)s seconds of work"),
+}
 DECIDED = {
     ApprovalStatus.APPROVED: ("ok", "circle-check", gettext_lazy("Goes on")),
     ApprovalStatus.MODIFIED: ("ok", "circle-check", gettext_lazy("Goes on")),
@@ -41,6 +56,9 @@ class QuestionCard:
     no: str
     decided: tuple[str, str, Any] | None
     may_decide: bool
+    amount: str = ""
+    unit: str = ""
+    granted: str = ""
     problems: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -55,15 +73,26 @@ class QuestionCard:
 
 def question_card(row: Approval) -> QuestionCard:
     """The card of a question that a selector gave out, which knows what this person may do."""
+    facts, budget = row.facts or {}, row.question == Question.BUDGET
     return QuestionCard(
         row=row,
         title=str(TITLES[Question(row.question)]),
-        words=words(Question(row.question), row.facts or {}),
-        yes=_("Let it go on"),
+        words=words(Question(row.question), facts),
+        yes=_("Go on with so much more") if budget else _("Let it go on"),
         no=_("Finish now"),
         decided=DECIDED.get(row.status),
         may_decide=bool(getattr(row, "may_decide", False)),
+        amount=str(row.arguments["amount"]) if budget else "",
+        unit=str(UNITS[Unit(facts["unit"])]) if budget else "",
+        granted=_granted(row) if budget else "",
     )
+
+
+def _granted(row: Approval) -> str:
+    """How much more there was to be; empty where nobody granted anything."""
+    if row.final_arguments is None:
+        return ""
+    return quantity(str(row.final_arguments["amount"]), (row.facts or {})["unit"])
 
 
 def is_open(row: Approval) -> bool:
@@ -75,6 +104,43 @@ def words(about: Question, facts: Mapping[str, Any]) -> str:
     match about:
         case Question.CIRCLES:
             return _circles(facts)
+        case Question.BUDGET:
+            return " ".join(filter(None, (_spent(facts), _outlook(facts))))
+
+
+def _spent(facts: Mapping[str, Any]) -> str:
+    whose = f" ({facts['whose']})" if facts.get("whose") else ""
+    said = _("Of the budget “%(name)s”%(whose)s %(spent)s of %(limit)s are spent.")
+    values = {
+        "name": facts.get("name", ""),
+        "whose": whose,
+        "spent": quantity(facts["spent"], facts["unit"], bare=True),
+    }
+    return said % {**values, "limit": quantity(facts["limit"], facts["unit"])}
+
+
+def _outlook(facts: Mapping[str, Any]) -> str:
+    """What the next turns will probably cost; empty where nothing is known."""
+    turns = facts.get("turns")
+    if turns is None:
+        return ""
+    following = _("The next turn will take about %(amount)s.") % {"amount": quantity(facts["next"], facts["unit"])}
+    if turns == 0:
+        return following + " " + _("That is more than what is left.")
+    words = ngettext(
+        "What is left is enough for about %(turns)d more turn.",
+        "What is left is enough for about %(turns)d more turns.",
+        turns,
+    )
+    return f"{following} {words % {'turns': turns}}"
+
+
+def quantity(amount: str, unit: str, *, bare: bool = False) -> str:
+    """An amount as people read it, with its unit unless ``bare``."""
+    value = Decimal(amount)
+    places = 0 if value == value.to_integral_value() else min(6, max(0, -int(value.as_tuple().exponent)))
+    written = number_format(value, decimal_pos=places, use_l10n=True, force_grouping=True)
+    return written if bare else str(AMOUNTS[Unit(unit)] % {"amount": written})
 
 
 def _circles(facts: Mapping[str, Any]) -> str:

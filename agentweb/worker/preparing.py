@@ -17,6 +17,7 @@ from agentweb.registry.goals import goals_in
 from agentweb.registry.ports import AgentTools, LivePolicy, model_for
 from agentweb.registry.seams import installed
 from agentweb.runs import transcripts, workspaces
+from agentweb.runs.budgets import RunBudgets, Share
 from agentweb.runs.inbox import RunInbox
 from agentweb.runs.journal import Claimed, LeaseLost
 from agentweb.runs.models import Run
@@ -76,6 +77,7 @@ def prepare(
         sleep=asyncio.sleep,
         sequential=snapshot["sequential"],
         guard=snapshot.get("loop_guard", True),
+        budgets=RunBudgets(Share(claimed.run_id, claimed.team, claimed.agent, claimed.user), in_thread),
         goals=goals_in(snapshot, workspace=workspace),
         seams=installed(),
         lost=claimed.recovered,

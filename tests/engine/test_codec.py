@@ -42,6 +42,7 @@ EXAMPLES = [
     events.ApprovalDecided("a1", "c1", enums.ApprovalStatus.EXPIRED),
     events.ApprovalDecided("a1", "c1", enums.ApprovalStatus.MODIFIED, enums.DecisionKind.MODIFY, "Ann", "", {"a": 1}),
     events.QuestionAsked("a1", enums.Question.CIRCLES, {"sign": "same_call"}, {}, "d", "loop guard"),
+    events.QuestionAsked("a2", enums.Question.BUDGET, {"turns": None}, {"amount": 0.25}, "d", "budget", True),
     events.QuestionDecided("a1", enums.Question.CIRCLES, enums.ApprovalStatus.EXPIRED),
     events.TurnFinished(1),
     events.RunPaused(("c1", "c2"), USAGE),

@@ -115,7 +115,7 @@ def test_a_batch_writes_its_events_and_every_row_that_follows(cast, worker):
     run.refresh_from_db()
     assert (run.status, run.outcome, run.owner) == ("finished", "answered", None)
     assert (run.turns, run.model_calls, run.tool_calls) == (1, 1, 1)
-    assert (run.input_tokens, run.output_tokens, run.seconds) == (7, 3, 2.5)
+    assert (run.input_tokens, run.output_tokens, run.seconds) == (7, 3, 0.5)
     call.refresh_from_db()
     assert (call.status, call.result, call.is_error) == ("finished", "written", False)
     assert chain_holds(run)
@@ -178,7 +178,7 @@ def test_a_paused_run_has_no_owner_and_waits(cast, worker):
     journal.append(holder, (asks(), WAITS))
     assert journal.append(holder, (PAUSED,)).paused
     run.refresh_from_db()
-    assert (run.status, run.owner, run.seconds) == ("waiting", None, 1.0)
+    assert (run.status, run.owner, run.seconds) == ("waiting", None, 0.0)
     with pytest.raises(journal.LeaseLost):
         journal.append(holder, (events.TurnFinished(1),))
 

@@ -86,6 +86,7 @@ def test_a_cancelled_run_withdraws_it(cast):
     run.conversation = question.run.conversation
     services.cancel_run(user=cast.owner, run=run)
     question.refresh_from_db()
+    run.refresh_from_db()
     assert question.status == Approval.Status.CANCELLED
     asked, _usage = transcripts.load(run)
     assert asked.question is not None

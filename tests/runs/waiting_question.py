@@ -15,7 +15,13 @@ CIRCLES = {"sign": "same_call", "name": "read_file", "arguments": {"path": "a.tx
 
 
 def waiting_question(
-    cast: Cast, run: Run, about: enums.Question = enums.Question.CIRCLES, facts=None, offer=None, rule: str = "guard"
+    cast: Cast,
+    run: Run,
+    about: enums.Question = enums.Question.CIRCLES,
+    facts=None,
+    offer=None,
+    *,
+    admins: bool = False,
 ) -> Approval:
     """The pending question of a run that has said one thing, as the owner sees it."""
     facts, offer = CIRCLES if facts is None else facts, offer or {}
@@ -25,7 +31,7 @@ def waiting_question(
     journal.append(holder, (events.TurnStarted(1), events.ModelRequested(message, 1, 1, "scripted", "d")))
     said = events.MessageFinished(AssistantMessage(message, "Working."), Usage())
     digest = question_digest(about.value, facts, offer)
-    asked = events.QuestionAsked(question, about, facts, offer, digest, rule)
+    asked = events.QuestionAsked(question, about, facts, offer, digest, "rule", admins)
     paused = events.RunPaused((), Usage(), question=question)
     journal.append(holder, (said, events.TurnFinished(1), asked, paused))
     return approval_for(cast.owner, question)

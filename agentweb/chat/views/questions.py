@@ -11,9 +11,11 @@ from django.views.decorators.http import require_GET, require_POST
 
 from agentweb.chat.forms import text_of
 from agentweb.chat.views.cards import place_of
+from agentweb.engine.enums import DecisionKind
 from agentweb.runs import decisions, selectors
 from agentweb.runs.errors import Conflict, Invalid, NotFound
 from agentweb.runs.models import Approval
+from agentweb.schema.json_text import JsonError, parse_json
 from agentweb.ui.answers import changes_lists, full_page, is_fragment, page
 from agentweb.ui.questions import question_card
 
@@ -30,19 +32,20 @@ def card_question(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
 def question_decide(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
     """One answer. Whoever comes too late gets the card as it truly is; what was typed stays."""
     row = _question(request, public_id)
-    typed = {"comment": text_of(request, "comment")}
+    typed = {name: text_of(request, name) for name in ("comment", "amount")}
     try:
         decisions.decide(
             user=request.user,
             approval=row,
-            decision=request.POST.get("decision", ""),
+            **_decision(request, row),
             digest=request.POST.get("digest", ""),
             comment=typed["comment"],
         )
     except Conflict as error:
         return _card(request, public_id, conflict=error.text, status=409)
     except Invalid as error:
-        problems = {"other": " ".join(words for _field, words in error.errors) or error.text}
+        fields = {"amount" if name == "amount" else "other": words for name, words in error.errors}
+        problems = fields or {"other": error.text}
         return _card(request, public_id, problems=problems, typed=typed, status=422)
     if is_fragment(request):
         return changes_lists(_card(request, public_id, focus=True))
@@ -51,6 +54,21 @@ def question_decide(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
     response = redirect("conversation", row.run.conversation.public_id)
     response["Location"] += f"#question-{row.public_id}"
     return response
+
+
+def _decision(request: HttpRequest, row: Approval) -> dict[str, Any]:
+    """Yes to what is offered, or to another amount. Raises Invalid for one that is no number."""
+    decision, amount = request.POST.get("decision", ""), request.POST.get("amount", "").strip()
+    if decision != DecisionKind.APPROVE or "amount" not in row.arguments or not amount:
+        return {"decision": decision}
+    try:
+        number = parse_json(amount)
+    except JsonError as error:
+        words = _("Enter a number.")
+        raise Invalid(words, [("amount", words)]) from error
+    if number == row.arguments["amount"]:
+        return {"decision": decision}
+    return {"decision": DecisionKind.MODIFY, "arguments": {"amount": number}}
 
 
 def _question(request: HttpRequest, public_id: uuid.UUID) -> Approval:

@@ -84,7 +84,7 @@ class Decider:
             return Answer(
                 DecisionKind.REJECT, comment=_("Rejected on the command line: nothing may be approved there.")
             )
-        line = self.prompt(_("y, n REASON, m JSON, r ANSWER: ") if approval.call else _("y, n REASON: "))
+        line = self.prompt(_("y, n REASON, m JSON, r ANSWER: ") if approval.call else _("y, n REASON, m JSON: "))
         if line is None:
             return Answer(DecisionKind.REJECT, comment=_("Nobody answered at the terminal."))
         word, _space, rest = line.strip().partition(" ")

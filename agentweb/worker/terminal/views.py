@@ -153,7 +153,10 @@ def printable(text: str) -> str:
 
 def asked(about: Question) -> str:
     """What people are asked about a run."""
-    return {Question.CIRCLES: _("The agent repeats itself. May it go on?")}[about]
+    return {
+        Question.CIRCLES: _("The agent repeats itself. May it go on?"),
+        Question.BUDGET: _("A budget is nearly used up. May the run go on?"),
+    }[about]
 
 
 def shortly(arguments: Mapping[str, Any]) -> str:
