@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 LONGEST_WINDOW_S = 0.5
 SHRINK = 0.8  # from one pass to the next, after a busy time
 COST_FACTOR = 4  # the window is at least this many times what a pass takes
-FRAMES_A_SECOND = 600  # of all watched runs; with more runs than that allows for, the window is longer
+FRAMES_A_SECOND = 700  # of all watched runs; with more runs than that allows for, the window is longer
 UNWATCHED = 4  # times the window, for what nobody sees
 TICK_S = 0.01  # lanes have their places at whole ticks, so that those of one tick share a pipeline
 SPEAKING_S = 1.0  # since its last frame, a run counts as one that speaks
@@ -206,7 +206,8 @@ class Flusher:
         elif answer[0] == Written.ADDED:
             lane.arrived(shipment, answer[1])
         elif answer[0] == Written.REFUSED:
-            lane.mute()
+            if shipment.event == lane.event:  # else the lane's own next event has overtaken the frame
+                lane.mute()
         else:
             lane.lost(whole=True)
             self._due(lane, now)

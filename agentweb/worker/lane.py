@@ -89,10 +89,14 @@ class Rendering:
 
 @dataclass(frozen=True, slots=True)
 class Shipment:
-    """One frame on its way, and what of the lane it holds."""
+    """One frame on its way, and what of the lane it holds. ``written``: the text that ``text`` is a piece of.
+
+    ``event``: the last one that the lane knew, behind which the frame belongs."""
 
     lane: "Lane"
+    event: int
     arguments: tuple[Any, ...]
+    written: Growing
     text: str
     thinking: str
     progress: dict[str, ToolProgressed]
@@ -165,16 +169,18 @@ class Lane:
         if not (text or thinking or progress or ops):
             return None
         frame = self._frame(text, thinking, progress, ops)
-        return Shipment(self, self._arguments(frame, text, thinking), text, thinking, progress)
+        return Shipment(self, self.event, self._arguments(frame, text, thinking), self._text, text, thinking, progress)
 
     def arrived(self, shipment: Shipment, listeners: int) -> None:
-        self._text.acknowledge(shipment.text)
-        self._thinking.acknowledge(shipment.thinking)
+        """Redis has the frame. By then another message may have begun, which the frame says nothing about."""
+        if shipment.written is self._text:
+            self._text.acknowledge(shipment.text)
+            self._thinking.acknowledge(shipment.thinking)
+            self._whole = False
         for call, note in shipment.progress.items():
             if self._progress.get(call) is note:
                 del self._progress[call]
         self.listeners = listeners
-        self._whole = False
         self._settle()
 
     def lost(self, *, whole: bool) -> None:

@@ -11,7 +11,7 @@ import pytest
 from agentweb.engine.enums import DeltaKind
 from agentweb.engine.events import Delta, ToolProgressed
 from agentweb.runs import live
-from agentweb.runs.live import START, Cursor
+from agentweb.runs.live import START, Cursor, keys
 from agentweb.worker.flusher import FRAMES_A_SECOND, TICK_S, Flusher
 
 WINDOW_S = 0.05
@@ -86,6 +86,18 @@ async def test_text_and_thinking_arrive_whole_in_the_stream_and_in_the_open_mess
     assert told(frames, "thinking") == opened.thinking
     assert opened.message == writer.message
     assert opened.cursor == Cursor.parse(frames[-1]["c"])
+
+
+async def test_nothing_of_a_run_stays_in_redis_for_good(valkey):
+    async with flushing() as flusher:
+        writer = Writer(flusher)
+        writer.opens()
+        for number in range(20):
+            writer.say(f"{number} ", DeltaKind.TEXT if number > 4 else DeltaKind.THINKING)
+            await flusher.settle(writer.lane)
+            kept = [name for name in keys.run_keys(writer.lane.run) if valkey.client.exists(name)]
+            assert [name for name in kept if valkey.client.ttl(name) <= 0] == []
+    assert len(kept) == 4
 
 
 async def test_each_frame_names_the_one_before_it(valkey):
@@ -198,6 +210,20 @@ async def test_a_server_that_forgot_everything_gets_the_whole_text_again(valkey)
         await flusher.settle(writer.lane)
         opened = await live.snapshot(writer.lane.run)
     assert (opened.text, opened.message) == ("one two", writer.message)
+
+
+async def test_a_frame_that_arrives_late_says_nothing_about_the_next_message():
+    flusher = Flusher(WINDOW_S, asyncio.get_running_loop().time)
+    writer = Writer(flusher)
+    writer.say("the end of one message")
+    late = writer.lane.ship(0.0)
+    writer.lane.moved(2, closed=True)
+    other = Writer(flusher)
+    other.lane = writer.lane
+    other.say("the next")
+    writer.lane.arrived(late, 1)
+    shipped = writer.lane.ship(1.0)
+    assert (shipped.text, writer.lane.waits) == ("the next", True)
 
 
 async def test_without_redis_a_run_is_neither_blocked_nor_failed(own_valkey):

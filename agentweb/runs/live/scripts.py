@@ -24,10 +24,10 @@ if #info > 0 then prev = info[1][1] end
 local last_event, last_delta = string.match(prev, '^(%d+)-(%d+)$')
 last_event = tonumber(last_event)
 last_delta = tonumber(last_delta)
-local function add(id)
+local function add(id, lasts)
   local frame = '{"c":"' .. id .. '","p":"' .. prev .. '",' .. ARGV[2]
   redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[3], id, 'f', frame)
-  redis.call('EXPIRE', KEYS[1], ARGV[4])
+  if not lasts then redis.call('EXPIRE', KEYS[1], ARGV[4]) end
   return redis.call('PUBLISH', ARGV[1], frame)
 end
 """
@@ -49,7 +49,8 @@ return {1, add(id)}
 )
 
 # ARGV 5: event after which the deltas come. 6: message, or "" when there is no text in it. 7: "whole" or "piece".
-# 8, 9: text and how many bytes of it came before; 10, 11: the same for thinking.
+# 8, 9: text and how many bytes of it came before; 10, 11: the same for thinking. The keys' time begins anew with every
+# eighth frame, and where one of them is new.
 DELTAS = (
     _HEAD
     + """
@@ -64,16 +65,18 @@ end
 local delta = 1
 if event == last_event then delta = last_delta + 1 end
 local id = string.format('%d-%d', event, delta)
+local is_new = ARGV[7] == 'whole' or (ARGV[8] ~= '' and ARGV[9] == '0') or (ARGV[10] ~= '' and ARGV[11] == '0')
+local lasts = delta % 8 ~= 1 and not is_new
 if ARGV[6] ~= '' then
   if ARGV[7] == 'whole' then redis.call('DEL', KEYS[3], KEYS[4]) end
   if ARGV[8] ~= '' then redis.call('APPEND', KEYS[3], ARGV[8]) end
   if ARGV[10] ~= '' then redis.call('APPEND', KEYS[4], ARGV[10]) end
   redis.call('HSET', KEYS[2], 'message', ARGV[6], 'cursor', id)
-  for i = 2, 4 do redis.call('EXPIRE', KEYS[i], ARGV[4]) end
+  if not lasts then for i = 2, 4 do redis.call('EXPIRE', KEYS[i], ARGV[4]) end end
 elseif open then
   redis.call('HSET', KEYS[2], 'cursor', id)
 end
-return {1, add(id)}
+return {1, add(id, lasts)}
 """
 )
 
