@@ -14,12 +14,17 @@ export class Cards {
       const details = event.target.closest("summary")?.parentElement;
       if (details) details.dataset.touched = "true";
     });
-    // A card that still asks the same stays as it is: someone may be writing the answer.
+    // A card never goes back to what it was: the answer to a form may come behind that to a later refresh. One that still
+    // asks the same stays as it is when it is refreshed, since someone may be writing the answer.
     log.addEventListener("htmx:before:swap", (event) => {
       const [task] = event.detail.tasks;
-      const asked = task?.target?.dataset?.asks;
-      const refreshed = event.detail.ctx.sourceElement === task?.target;
-      if (asked && refreshed && asked === task.fragment?.firstElementChild?.dataset.asks) event.preventDefault();
+      const shown = task?.target?.dataset?.seen && task.target;
+      const fresh = task?.fragment?.firstElementChild;
+      if (!shown || fresh?.id !== shown.id) return;
+      const refreshed = event.detail.ctx.sourceElement === shown;
+      const isOlder = Number(fresh.dataset.seen) < Number(shown.dataset.seen);
+      const asksTheSame = refreshed && shown.dataset.asks && shown.dataset.asks === fresh.dataset.asks;
+      if (isOlder || asksTheSame) event.preventDefault();
     });
   }
 

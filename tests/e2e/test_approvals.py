@@ -113,6 +113,18 @@ def test_what_is_being_written_outlives_a_refresh_of_the_card(asked: Chat):
     expect(asked.page.get_by_label("Reason, which the agent reads")).to_have_value("not on a Fri")
 
 
+def test_an_answer_that_comes_late_does_not_take_a_card_back(asked: Chat):
+    card = asked.calls.element_handle()
+    before = asked.page.request.get(f"{card.get_attribute('hx-get')}", headers={"HX-Request": "true"}).text()
+    asked.button("Approve").click()
+    asked.expect_finished()
+    expect(asked.calls).to_have_attribute("data-status", "finished")
+    asked.page.route("**/cards/call/*", lambda route: route.fulfill(body=before, content_type="text/html"))
+    asked.calls.evaluate(REFRESH)
+    expect(asked.calls).to_have_attribute("data-status", "finished")
+    expect(asked.waiting).to_have_count(0)
+
+
 def test_a_rejection_needs_a_reason_which_the_model_hears(asked: Chat, told: Program):
     asked.page.locator("summary", has_text="Reject…").click()
     reason = asked.page.get_by_label("Reason, which the agent reads")
