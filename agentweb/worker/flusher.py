@@ -66,12 +66,15 @@ class Flusher:
         now, waited = self._clock(), lane.waits
         lane.add(step, now)
         if lane.waits and not waited:
-            self._schedule(lane, now, at_once=now - lane.sent_at >= self._window_of(lane) / 2)
+            at_once = now >= lane.wanted_at or now - lane.sent_at >= self._window_of(lane) / 2
+            self._schedule(lane, now, at_once=at_once)
+            lane.wanted_at = NEVER
 
     def rest_s(self, lane: Lane) -> float:
-        """How long more of the lane's message may gather where it comes from before it is wanted here."""
+        """How long more of the lane's message may gather where it comes from; what is added then leaves at once."""
         now = self._clock()
-        return self._place(lane, now) - now
+        lane.wanted_at = self._place(lane, now)
+        return lane.wanted_at - now
 
     async def settle(self, lane: Lane, *, final: bool = False) -> None:
         """Return when everything of the lane has left, or when Redis takes too long. ``final``: its message is done."""

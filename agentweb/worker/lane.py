@@ -111,6 +111,7 @@ class Lane:
         self.phase = phase  # where in the window this lane sends, from 0 to 1
         self.due = float("inf")
         self.sent_at = float("-inf")
+        self.wanted_at = float("inf")  # when whoever feeds the lane was told to come with more
         self.listeners = 1  # until the first answer tells
         self.muted = False
         self.settled = asyncio.Event()

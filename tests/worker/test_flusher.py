@@ -268,6 +268,17 @@ async def test_what_nobody_watches_may_gather_for_longer(listeners, windows):
     assert 1.25 * windows < max(rests) <= 1.5 * windows
 
 
+@pytest.mark.parametrize("rested", [True, False])
+async def test_words_that_gathered_for_as_long_as_they_should_leave_at_once(rested):
+    now = 100.0
+    flusher = Flusher(WINDOW_S, lambda: now)
+    writer = Writer(flusher)
+    now += flusher.rest_s(writer.lane) if rested else WINDOW_S
+    writer.lane.sent_at = now - 0.001  # what came before left late
+    writer.say("words")
+    assert (writer.lane.due == now) is rested
+
+
 async def test_the_more_runs_are_watched_the_longer_the_words_of_each_gather(valkey):
     watcher = valkey.client.pubsub()
     watcher.psubscribe("aw:c:*")
