@@ -70,7 +70,8 @@ def _as_read(chat: Chat, asked: int, program: Program) -> Told:
     expect(chat.totals).to_contain_text(f"{behind.usage['input_tokens']:,} in")
     assert chat.page.locator(".message.user").count() == 1, "what another tab asked is not here"
     outcome = chat.state.locator("strong").inner_text()
-    expect(chat.page.locator('.call[data-status="started"]')).to_have_count(0)
+    expect(chat.calls, "each card is fetched by itself").to_have_count(len(behind.calls), timeout=SLOW)
+    expect(chat.page.locator('.call[data-status="started"]')).to_have_count(0, timeout=SLOW)
     cards = chat.calls.evaluate_all(
         "cards => cards.map(card => [card.querySelector('.call-name').innerText, card.dataset.status, card.className])"
     )
