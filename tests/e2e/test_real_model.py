@@ -17,21 +17,23 @@ from tests.waiting import until
 pytestmark = pytest.mark.realmodel
 
 MOST_TOKENS = 40
+ENDLESS_TOKENS = 2_000  # more than anybody waits for
 SLOW = 120_000
 """Milliseconds: two busy cores make a few words a second."""
 
 ADD_AGENT = """
 from agentweb.registry.models import Agent, ChatModel
-model = ChatModel.objects.create(
-    name="real", base_url={url!r}, model_name={name!r}, body={{"max_tokens": {most}}}, idle_timeout_s=120
-)
-print(Agent.objects.create(name="Real", description="A real model.", model=model, max_turns=2).public_id)
+for name, most in (("Brief", {most}), ("Endless", {endless})):
+    model = ChatModel.objects.create(
+        name=name, base_url={url!r}, model_name={served!r}, body={{"max_tokens": most}}, idle_timeout_s=120
+    )
+    print(Agent.objects.create(name=name, description="A real model.", model=model, max_turns=2).public_id)
 """
 
 
 @pytest.fixture(scope="module")
-def agent(stack: Stack) -> Iterator[str]:
-    """The id of an agent with a real model, which runs in a process of its own."""
+def agents(stack: Stack) -> Iterator[list[str]]:
+    """The ids of two agents with a real model, which runs in a process of its own: one says little, one very much."""
     port = free_port()
     command = [sys.executable, "-m", "tests.real_model", str(port)]
     log = stack.folder / "real-model.log"
@@ -40,21 +42,23 @@ def agent(stack: Stack) -> Iterator[str]:
     try:
         until(lambda: "listening at" in log.read_text(errors="replace"), 120, "the real model listens")
         url = f"http://127.0.0.1:{port}/v1"
-        code = ADD_AGENT.format(url=url, name=real_model.MODEL, most=MOST_TOKENS)
-        yield stack.manage("shell", "-c", code).stdout.split()[-1]
+        code = ADD_AGENT.format(url=url, served=real_model.MODEL, most=MOST_TOKENS, endless=ENDLESS_TOKENS)
+        yield stack.manage("shell", "-c", code).stdout.split()[-2:]
     finally:
         server.terminate()
         server.wait()
 
 
 @pytest.fixture
-def chat(ann: Page, agent: str, program: Callable[[str], Program]) -> Chat:
-    return Chat.open(ann, program("ann").post("/conversations", agent=agent)["id"])
+def converse(ann: Page, agents: list[str], program: Callable[[str], Program]) -> Callable[[int], Chat]:
+    """A new conversation with one of the agents."""
+    return lambda number: Chat.open(ann, program("ann").post("/conversations", agent=agents[number])["id"])
 
 
 def test_a_real_model_streams_into_the_page_is_counted_and_hears_the_whole_conversation(
-    chat: Chat, program: Callable[[str], Program]
+    converse: Callable[[int], Chat], program: Callable[[str], Program]
 ):
+    chat = converse(0)
     chat.ask("Tell me a short story about a river.")
     busy = chat.page.locator('.message.assistant[aria-busy="true"] .block')
     expect(busy.first, "words are there before the answer is complete").to_be_visible(timeout=SLOW)
@@ -72,7 +76,8 @@ def test_a_real_model_streams_into_the_page_is_counted_and_hears_the_whole_conve
     assert program("ann").get(f"/runs/{chat.run}")["usage"]["input_tokens"] > usage["input_tokens"]
 
 
-def test_a_real_model_is_cancelled_in_mid_answer(chat: Chat, program: Callable[[str], Program]):
+def test_a_real_model_is_cancelled_in_mid_answer(converse: Callable[[int], Chat]):
+    chat = converse(1)
     chat.ask("Count slowly from one to one thousand, in words.")
     expect(chat.page.locator('.message.assistant[aria-busy="true"] .block').first).to_be_visible(timeout=SLOW)
     chat.button("Cancel").click()
