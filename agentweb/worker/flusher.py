@@ -39,7 +39,8 @@ class Flusher:
     A lane's place in the window is where it sends, and when whoever feeds it does well to look for more (``rest_s``).
     """
 
-    def __init__(self, window_s: float, clock: Callable[[], float]) -> None:
+    def __init__(self, window_s: float, clock: Callable[[], float], settle_s: float = SETTLE_S) -> None:
+        self._settle_s = settle_s
         self._least_window_s = self._window_s = window_s
         self._clock = clock
         self._lanes: set[Lane] = set()
@@ -77,7 +78,8 @@ class Flusher:
         return lane.wanted_at - now
 
     async def settle(self, lane: Lane, *, final: bool = False) -> None:
-        """Return when everything of the lane has left, or when Redis takes too long. ``final``: its message is done."""
+        """Return when everything of the lane has left, or when Redis is away or takes longer than ``settle_s``: whoever
+        follows then reads the rows. ``final``: the lane's message is done."""
         if final:
             lane.finish()
         if not (lane.waits or final) or self._clock() < self._down_until:
@@ -85,7 +87,7 @@ class Flusher:
         lane.settled.clear()
         self._due(lane, self._clock())
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(SETTLE_S):
+            async with asyncio.timeout(self._settle_s):
                 await lane.settled.wait()
 
     async def run(self) -> None:
@@ -206,6 +208,7 @@ class Flusher:
             if not isinstance(answer, RedisError | OSError):
                 raise answer
             lane.lost(whole=True)
+            lane.settled.set()  # nobody waits for a server that is away
         elif answer[0] == Written.ADDED:
             lane.arrived(shipment, answer[1])
         elif answer[0] == Written.REFUSED:

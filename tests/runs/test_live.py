@@ -125,6 +125,25 @@ async def test_a_late_reader_gets_the_open_text_at_once_and_the_rest_behind_it(v
     assert reader.texts == author.texts
 
 
+async def test_words_that_come_while_a_reader_catches_up_are_not_skipped_for_the_end_of_their_message(valkey):
+    async with claimed_run() as author:
+        reader = reader_of(author)
+        await author.request(1)
+        await asyncio.wait_for(reader.read(frames_at_most=3), 10)
+        assert reader.events == [1, 2, 3, 4]
+        author.say("one ")
+        await author.flusher.settle(author.lane)
+        async with aclosing(live.follow(reader.run, reader.conversation, reader.cursor)) as frames:
+            reader.take(await anext(frames))
+            author.say("two")
+            await author.finish(1)
+            await author.end()
+            async for frame in frames:
+                reader.take(frame)
+    assert_whole(reader, author)
+    assert reader.texts == author.texts
+
+
 async def test_a_finished_run_is_told_from_the_rows_when_redis_has_forgotten_it(valkey):
     async with claimed_run() as author:
         await author.answer(turns=2, words=3, pause_s=0, dice=random.Random(2))

@@ -13,6 +13,7 @@ from agentweb.engine.events import Delta, ToolProgressed
 from agentweb.runs import live
 from agentweb.runs.live import START, Cursor, keys
 from agentweb.worker.flusher import FRAMES_A_SECOND, TICK_S, Flusher
+from tests.author import PATIENCE_S
 
 WINDOW_S = 0.05
 
@@ -48,7 +49,7 @@ class Writer:
 
 @asynccontextmanager
 async def flushing(window_s: float = WINDOW_S):
-    flusher = Flusher(window_s, asyncio.get_running_loop().time)
+    flusher = Flusher(window_s, asyncio.get_running_loop().time, PATIENCE_S)
     task = asyncio.create_task(flusher.run())
     try:
         yield flusher

@@ -1,7 +1,8 @@
 """Following a run or a conversation: every event after a cursor, then live, nothing lost and nothing twice.
 
-The order that makes it so: 1. subscribe; 2. read Redis; 3. read the rows; 4. live frames, of which those that were
-read already are dropped and those that do not join on start again at 2.
+The order that makes it so: 1. subscribe; 2. ask the rows how far they go; 3. read Redis; 4. read the rows that are
+missing up to there; 5. live frames, of which those that were read already are dropped and those that do not join on
+start again at 2. Words leave before the event that ends their message is recorded, thus Redis has those of 4 at 3.
 """
 
 import logging
@@ -11,9 +12,10 @@ from uuid import UUID
 
 from django.db import DatabaseError
 
+from agentweb.runs.live import rows
 from agentweb.runs.live.cursor import START, Cursor
 from agentweb.runs.live.hub import Hub, Notice, hub
-from agentweb.runs.live.rows import runs_after, stored_after
+from agentweb.runs.live.rows import Recorded
 from agentweb.runs.live.window import Frame, Window, cursor_before, cursor_of, read_window
 
 logger = logging.getLogger(__name__)
@@ -33,13 +35,14 @@ class Follower:
 
     async def catch_up(self) -> AsyncIterator[Frame]:
         """All that Redis and the rows have after ``seen``."""
+        recorded = await rows.recorded(self.run)
         window = await read_window(self.run, self.seen)
         if window and window.continues(self.seen) and len(window.frames) <= MOST_FRAMES:
             for frame in window.frames:
                 if not self._joins(frame):  # an event between them was never published
                     break
                 yield self._passed(frame)
-        async for frame in self._from_rows():
+        async for frame in self._from_rows(recorded):
             yield frame
         for frame in self._from_window(window):
             yield frame
@@ -66,14 +69,13 @@ class Follower:
             self.finished = True
         return frame if frame.get("p") == str(before) else {**frame, "p": str(before)}
 
-    async def _from_rows(self) -> AsyncIterator[Frame]:
-        while not self.finished:
-            stored = await stored_after(self.run, self.seen)
-            if stored.frame is not None:
-                yield self._passed(stored.frame)
-            self.finished = stored.finished
-            if stored.frame is None:
-                return
+    async def _from_rows(self, recorded: Recorded) -> AsyncIterator[Frame]:
+        while self.seen.event < recorded.last:
+            frame = await rows.stored_after(self.run, self.seen, recorded.last)
+            if frame is None:
+                break
+            yield self._passed(frame)
+        self.finished = self.finished or recorded.finished
 
     def _from_window(self, window: Window | None) -> list[Frame]:
         """The open message's text, then the frames behind it, whatever they join on to."""
@@ -124,7 +126,7 @@ class Newcomers:
         self._last = run
 
     async def find(self, followers: dict[str, Follower]) -> None:
-        for run in await runs_after(self._conversation, self._last):
+        for run in await rows.runs_after(self._conversation, self._last):
             followers.setdefault(run, Follower(run, START))
             self._last = run
 

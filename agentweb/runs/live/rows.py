@@ -17,32 +17,40 @@ BATCH = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
-    """One frame for up to BATCH events after the cursor, None without any. ``finished``: there will be no more."""
+class Recorded:
+    """How far the rows of a run go. ``finished``: no event will come after ``last``."""
 
-    frame: Frame | None
+    last: int
     finished: bool
 
 
-def _stored_after(run: str, cursor: Cursor) -> Stored:
-    row = Run.objects.filter(public_id=run).values("pk", "status", "epoch", "last_event").first()
+NOTHING = Recorded(0, True)
+
+
+def _recorded(run: str) -> Recorded:
+    row = Run.objects.filter(public_id=run).values_list("last_event", "status").first()
+    return Recorded(row[0], row[1] == Run.Status.FINISHED) if row else NOTHING
+
+
+def _stored_after(run: str, cursor: Cursor, last: int) -> Frame | None:
+    """One frame for the next events after the cursor, at most BATCH and none after ``last``; None without any."""
+    row = Run.objects.filter(public_id=run).values("pk", "status", "epoch").first()
     if row is None:
-        return Stored(None, True)
-    found = list(Event.objects.filter(run_id=row["pk"], number__gt=cursor.event).order_by("number")[:BATCH])
-    last = found[-1].number if found else cursor.event
-    finished = row["status"] == Run.Status.FINISHED and last >= row["last_event"]
+        return None
+    wanted = Event.objects.filter(run_id=row["pk"], number__gt=cursor.event, number__lte=last)
+    found = list(wanted.order_by("number")[:BATCH])
     if not found:
-        return Stored(None, finished)
+        return None
     batch = [decode(event.kind, json.loads(event.payload)) for event in found]
     frame = event_frame(
         run=run,
-        last=last,
+        last=found[-1].number,
         kinds=[event.kind for event in found],
         cards=changed_cards(run, batch),
         status=row["status"],
         opened=opened_message(batch),
     )
-    return Stored({"c": str(Cursor(last)), "p": str(cursor), **frame, "epoch": row["epoch"]}, finished)
+    return {"c": str(Cursor(found[-1].number)), "p": str(cursor), **frame, "epoch": row["epoch"]}
 
 
 def _runs_after(conversation: str, run: str | None) -> list[str]:
@@ -67,5 +75,6 @@ def in_pool(read):
     return sync_to_async(fresh, thread_sensitive=False)
 
 
+recorded = in_pool(_recorded)
 stored_after = in_pool(_stored_after)
 runs_after = in_pool(_runs_after)
