@@ -12,6 +12,16 @@ from agentweb.runs.models import Conversation, Run, WorkerProcess
 from agentweb.runs.selectors import conversation_for
 from agentweb.teams.models import Membership, Role, Team, User
 
+TEAM = "Team"
+PEOPLE = {
+    "owner": Role.MEMBER,
+    "member": Role.MEMBER,
+    "admin": Role.ADMIN,
+    "reviewer": Role.REVIEWER,
+    "stranger": Role.MEMBER,
+}
+AGENTS = {"agent": "Assistant", "builder": "Builder"}
+
 
 @dataclass(frozen=True, slots=True)
 class Cast:
@@ -46,21 +56,30 @@ class Cast:
 
 
 def make_cast() -> Cast:
-    """Everyone, on a database with the registry of a new site."""
-    team = Team.objects.create(name=f"Team {uuid4().hex[:8]}")
-    elsewhere = Team.objects.create(name=f"Elsewhere {uuid4().hex[:8]}")
-    admin = _person("admin", team, Role.ADMIN, superuser=True)
-    demo.prepare()  # there are people now, so it makes no demo team
+    """Everyone, on a database with the registry of a new site; those of the whole run of tests while they are there."""
+    return _standing() or _new()
+
+
+def _standing() -> Cast | None:
+    people = {user.username: user for user in User.objects.filter(username__in=PEOPLE)}
+    if len(people) < len(PEOPLE):
+        return None
+    agents = {agent.name: agent for agent in Agent.objects.filter(name__in=AGENTS.values())}
     return Cast(
-        team=team,
-        owner=_person("owner", team, Role.MEMBER),
-        member=_person("member", team, Role.MEMBER),
-        admin=admin,
-        reviewer=_person("reviewer", team, Role.REVIEWER),
-        stranger=_person("stranger", elsewhere, Role.MEMBER),
-        agent=Agent.objects.get(name="Assistant"),
-        builder=Agent.objects.get(name="Builder"),
+        team=Team.objects.get(name=TEAM),
+        **people,
+        **{field: agents[name] for field, name in AGENTS.items()},
     )
+
+
+def _new() -> Cast:
+    team, elsewhere = Team.objects.create(name=TEAM), Team.objects.create(name="Elsewhere")
+    for name, role in PEOPLE.items():
+        _person(name, elsewhere if name == "stranger" else team, role)
+    demo.prepare()  # there are people now, so it makes no demo team
+    cast = _standing()
+    assert cast is not None
+    return cast
 
 
 def make_worker(name: str = "worker") -> WorkerProcess:
@@ -68,9 +87,8 @@ def make_worker(name: str = "worker") -> WorkerProcess:
     return WorkerProcess.objects.create(public_id=uuid4(), name=name, started_at=now, beat_at=now)
 
 
-def _person(name: str, team: Team, role: Role, *, superuser: bool = False) -> User:
-    user = User(username=name, is_staff=superuser, is_superuser=superuser)
+def _person(name: str, team: Team, role: Role) -> None:
+    user = User(username=name, is_staff=name == "admin", is_superuser=name == "admin")
     user.set_unusable_password()
     user.save()
     Membership.objects.create(user=user, team=team, role=role)
-    return user

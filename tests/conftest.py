@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -108,6 +109,26 @@ def in_english() -> Iterator[None]:
 def django_db_keepdb() -> bool:
     """The test database goes with its folder or server; threads that still look at it do not matter."""
     return True
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
+    """The cast stands on the stage before the first test, which finds it much faster than it would make it. A test that
+    commits clears the database behind itself, and after it the cast is made anew."""
+    from tests.cast import make_cast
+
+    with django_db_blocker.unblock():
+        make_cast()
+
+
+@pytest.fixture
+def empty_site(db: None) -> None:
+    """Nobody and nothing, as on the first start."""
+    from django.apps import apps
+
+    for model in apps.get_models():
+        if model._meta.app_label in ("teams", "registry"):
+            model.objects.all().delete()
 
 
 @pytest.fixture
