@@ -14,8 +14,9 @@ from django.utils.translation import gettext as _
 
 from agentweb.engine.codec import decode
 from agentweb.engine.events import Event as Fact
-from agentweb.engine.events import ModelRequested, RunStarted
+from agentweb.engine.events import ModelRequested, RunStarted, SummaryRequested
 from agentweb.engine.extending import SHAPING, shaped
+from agentweb.engine.folding import summary_request
 from agentweb.engine.messages import UserMessage
 from agentweb.engine.ports import ModelRequest
 from agentweb.engine.seams import About
@@ -31,7 +32,8 @@ from agentweb.runs.errors import NotFound
 from agentweb.runs.models import Event, Message, Run
 
 # What a model reads later.
-SAYS = ("RunStarted", "SteeringTaken", "FollowUpTaken", "NoteAdded", "MessageFinished", "ToolFinished")
+SAYS = ("RunStarted", "SteeringTaken", "FollowUpTaken", "NoteAdded", "ContextFolded", "MessageFinished", "ToolFinished")
+Asked = ModelRequested | SummaryRequested
 UNREADABLE = (LookupError, TypeError, ValueError, AttributeError)  # what a record raises that makes no sense any more
 
 
@@ -39,7 +41,7 @@ UNREADABLE = (LookupError, TypeError, ValueError, AttributeError)  # what a reco
 class Rebuilt:
     """``body`` is what was sent, if it ``matches`` the record. ``problem`` says why there is no body."""
 
-    asked: ModelRequested
+    asked: Asked
     body: Mapping[str, Any]
     digest: str
     problem: str = ""
@@ -61,7 +63,7 @@ def rebuild(run: Run, number: int) -> Rebuilt:
     """The request of the run's event ``number``. Raises NotFound when that event is no model call."""
     event = run.events.filter(number=number).first()
     asked = fact_of(event) if event else None
-    if not isinstance(asked, ModelRequested):
+    if not isinstance(asked, Asked):
         raise NotFound(_("There is no such model call."))
     try:
         built = _build(run, number, asked)
@@ -72,15 +74,23 @@ def rebuild(run: Run, number: int) -> Rebuilt:
     return Rebuilt(asked, built.body, built.digest)
 
 
-def _build(run: Run, number: int, asked: ModelRequested) -> WireRequest:
+def _build(run: Run, number: int, asked: Asked) -> WireRequest:
     """Raises one of UNREADABLE, and ConfigError for a model that cannot be used."""
     snapshot = json.loads(run.snapshot.data)
-    history = _said_before(run, number).history()
-    request = ModelRequest(asked.message, snapshot["system"], history, specs_in(snapshot), asked.purpose)
-    return build_request(config_of(snapshot["model"]), _shaped(run, number, asked, request))
+    said = _said_before(run, number)
+    request = _request(asked, said, snapshot)
+    return build_request(config_of(snapshot["model"]), _shaped(run, number, asked, request, said))
 
 
-def _shaped(run: Run, number: int, asked: ModelRequested, request: ModelRequest) -> ModelRequest:
+def _request(asked: Asked, said: Transcript, snapshot: Mapping[str, Any]) -> ModelRequest:
+    match asked:
+        case ModelRequested():
+            return ModelRequest(asked.message, snapshot["system"], said.history(), specs_in(snapshot), asked.purpose)
+        case SummaryRequested():
+            return summary_request(said, asked.message, asked.messages, asked.folds, asked.room)
+
+
+def _shaped(run: Run, number: int, asked: Asked, request: ModelRequest, said: Transcript) -> ModelRequest:
     """The request as the extensions that are installed now want it; other ones then show in the digest."""
     seams = installed()
     if not any(seams.at(point) for point in SHAPING):
@@ -92,8 +102,8 @@ def _shaped(run: Run, number: int, asked: ModelRequested, request: ModelRequest)
         conversation=str(run.conversation.public_id),
         agent=snapshot["agent"]["name"],
         turn=asked.turn,
-        messages=request.messages,
-        tools=request.tools,
+        messages=said.history(whole=True),
+        tools=specs_in(snapshot),
         usage=sum((spent(fact) for fact in facts), Usage()),
         limits=Limits(max_turns=snapshot["max_turns"]),
     )

@@ -80,6 +80,15 @@ def _note_added(fact: events.NoteAdded, _tool: str) -> Telling:
     return Telling(notes.sentence(fact.about, fact.by), notes.ICON, "", fact.text)
 
 
+def _summary_requested(fact: events.SummaryRequested, _tool: str) -> Telling:
+    return Telling(_("%(model)s is asked to sum up older messages") % {"model": fact.model}, "sparkles")
+
+
+def _context_folded(fact: events.ContextFolded, _tool: str) -> Telling:
+    detail = "\n".join(filter(None, (fact.error.message if fact.error else "", fact.text)))
+    return Telling(notes.folded(fact.count, fact.strategy), notes.ICON, "", detail)
+
+
 def _model_requested(fact: events.ModelRequested, _tool: str) -> Telling:
     if fact.purpose is Purpose.WRAP_UP:
         return Telling(_("%(model)s is asked to sum up, without tools") % {"model": fact.model}, "sparkles")
@@ -198,6 +207,8 @@ _TELLERS: dict[type[events.Event], Callable[[Any, str], Telling]] = {
     events.FollowUpTaken: _follow_up_taken,
     events.GoalsChecked: _goals_checked,
     events.NoteAdded: _note_added,
+    events.SummaryRequested: _summary_requested,
+    events.ContextFolded: _context_folded,
     events.ModelRequested: _model_requested,
     events.MessageFinished: _message_finished,
     events.MessageInterrupted: _message_interrupted,

@@ -46,7 +46,7 @@ class Entry:
 
     @property
     def asks_model(self) -> bool:
-        return isinstance(self.fact, events.ModelRequested)
+        return isinstance(self.fact, events.ModelRequested | events.SummaryRequested)
 
 
 def entries(run: Run, stored: Iterable[Event]) -> list[Entry]:
@@ -105,7 +105,7 @@ class Timeline:
                 return self._decided(entry, fact)
             case events.QuestionDecided():
                 return replace(entry, decision=self._approvals.get(fact.approval))
-            case events.RunFinished(usage=usage):
+            case events.RunFinished(usage=usage) | events.ContextFolded(usage=usage):
                 return replace(entry, usage=usage)
         return entry
 

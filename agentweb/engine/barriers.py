@@ -82,12 +82,18 @@ def _about_budget(work: Work, budget: Budget, calls: list[Usage]) -> QuestionAsk
         "turns": turns_left(budget, calls),
         **dict(budget.names),
     }
-    return _question(work, Question.BUDGET, facts, {"amount": number(budget.offer)}, BUDGET, admins=budget.admins)
+    offer: dict[str, Json] = {"amount": number(budget.offer)}
+    if work.fold_plan(forced=True) is not None:
+        offer["compact"] = False
+    return _question(work, Question.BUDGET, facts, offer, BUDGET, admins=budget.admins)
 
 
 def _model_calls(transcript: Transcript) -> list[Usage]:
-    """What each model call of this run has cost, the oldest first."""
-    said = transcript.messages[transcript.began :]
+    """What each model call of this run has cost, the oldest first; of a context that is to be folded, or was, nothing
+    is foretold by what it cost before."""
+    if transcript.must_fold:
+        return []
+    said = transcript.messages[max(transcript.began, transcript.folded_at) :]
     return [transcript.usages[message.id] for message in said if message.id in transcript.usages]
 
 

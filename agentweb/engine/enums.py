@@ -154,6 +154,7 @@ class NoteKind(StrEnum):
     CIRCLES = "circles"  # it repeats itself, and is told to change its method
     GOALS = "goals"  # checks of its answer failed, and it is told which
     EXTENSION = "extension"  # an extension of the loop has something to say
+    FOLDED = "folded"  # what stands for messages that are no longer sent
     ALLOWED = "allowed"  # it repeats itself, and a person has looked and lets it go on
 
 
@@ -162,6 +163,14 @@ class Question(StrEnum):
 
     CIRCLES = "circles"  # it repeats itself: may it go on?
     BUDGET = "budget"  # a budget is nearly used up: how much more?
+
+
+class Strategy(StrEnum):
+    """How a conversation is folded that has become too long for the model."""
+
+    WINDOW = "window"  # only the last turns are sent
+    SUMMARY = "summary"  # a model sums up all that is older
+    LAYERED = "layered"  # a model sums up what is older, piece by piece
 
 
 class Unit(StrEnum):
@@ -185,3 +194,4 @@ class Purpose(StrEnum):
 
     TURN = "turn"
     WRAP_UP = "wrap_up"
+    FOLD = "fold"  # older messages are to be summed up

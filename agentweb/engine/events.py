@@ -21,6 +21,7 @@ from agentweb.engine.enums import (
     Resolution,
     Risk,
     StopAfter,
+    Strategy,
 )
 from agentweb.engine.messages import AssistantMessage, Json, ToolResult
 from agentweb.engine.usage import Usage
@@ -119,6 +120,41 @@ class NoteAdded:
     text: str
     by: str = ""
     key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryRequested:
+    """A model is asked to sum up ``messages`` (ids) and the older ``folds`` (their messages' ids), for the fold
+    ``message``. It gets ``room`` tokens of them to read at most; ``digest`` as of any request."""
+
+    message: str
+    turn: int
+    attempt: int
+    model: str
+    digest: str
+    messages: tuple[str, ...]
+    folds: tuple[str, ...]
+    room: int
+
+
+@dataclass(frozen=True, slots=True)
+class ContextFolded:
+    """From here on ``text`` is sent to the model, as the message ``message``, instead of ``messages`` (ids) and of what
+    stood for the older ``folds`` (their messages' ids), ``count`` messages in all. ``before`` and ``after`` are tokens
+    of a request, estimated. ``error``: why there is no summary although the strategy wanted one."""
+
+    message: str
+    turn: int
+    strategy: Strategy
+    messages: tuple[str, ...]
+    folds: tuple[str, ...]
+    count: int
+    text: str
+    before: int
+    after: int
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+    error: ModelFault | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,6 +417,8 @@ Event = (
     | FollowUpTaken
     | GoalsChecked
     | NoteAdded
+    | SummaryRequested
+    | ContextFolded
     | ModelRequested
     | MessageFinished
     | MessageInterrupted

@@ -25,6 +25,7 @@ from agentweb.engine.events import (
     TurnStarted,
 )
 from agentweb.engine.extending import begin, conclude, failed, handed_out, look_back, reflect
+from agentweb.engine.folding import fold
 from agentweb.engine.goals import goals_missed
 from agentweb.engine.reasoning import reason
 from agentweb.engine.seams import Point
@@ -54,6 +55,11 @@ async def run(transcript: Transcript, usage: Usage, setup: Setup) -> AsyncGenera
             await look_back(work)
             purpose = await _next(work)
             if purpose is not None:
+                async with aclosing(fold(work, purpose)) as steps:
+                    async for step in steps:
+                        yield step
+                if work.cancelled:
+                    continue
                 async with aclosing(reason(work, purpose)) as steps:
                     async for step in steps:
                         yield step

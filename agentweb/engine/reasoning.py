@@ -22,7 +22,8 @@ from agentweb.engine.messages import AssistantMessage
 from agentweb.engine.ports import ModelDelta, ModelError, ModelReply, ModelRequest, PreparedCall
 from agentweb.engine.racing import GRACE_S, Feed, close, unless_cancelled
 from agentweb.engine.seams import Point
-from agentweb.engine.usage import Limits, Usage
+from agentweb.engine.setup import Setup
+from agentweb.engine.usage import Usage
 from agentweb.engine.work import Work
 
 
@@ -63,7 +64,7 @@ async def reason(work: Work, purpose: Purpose) -> AsyncGenerator[Step, None]:
     answer = Answer(work.transcript.streaming, work.setup.clock())
     yield work.take()
     try:
-        async with aclosing(_stream(work, prepared)) as items:
+        async with aclosing(stream(work, prepared)) as items:
             async for item in items:
                 if isinstance(item, ModelReply):
                     answer.reply = item
@@ -157,13 +158,23 @@ def _retry(work: Work, answer: Answer, error: ModelError) -> float | None:
     setup, turn, attempt = work.setup, work.transcript.turn, work.transcript.attempt
     fault = fault_of(error)
     work.add(_interrupted(work, answer, fault))
+    if _fits_when_folded(work, error):
+        work.add(ModelRetried(turn, attempt, fault, 0.0))
+        return 0.0
     if error.retryable and attempt < setup.limits.model_attempts and not work.cancelled:
-        wait = _wait(error, attempt, setup.limits, setup.jitter())
+        wait = wait_before(error, attempt, setup)
         work.add(ModelRetried(turn, attempt, fault, wait))
         return wait
     if not work.cancelled:
         work.end(End(Outcome.FAILED, Reason.MODEL_ERROR, error.message, fault))
     return None
+
+
+def _fits_when_folded(work: Work, error: ModelError) -> bool:
+    """The context was too long for the first time in this turn, and can be made shorter."""
+    if error.kind is not ErrorKind.CONTEXT_LENGTH or work.transcript.overflows > 1 or work.cancelled:
+        return False
+    return work.fold_plan(forced=True) is not None
 
 
 def fault_of(error: ModelError) -> ModelFault:
@@ -175,11 +186,12 @@ def _interrupted(work: Work, answer: Answer, fault: ModelFault) -> MessageInterr
     return MessageInterrupted(answer.id, answer.text, answer.thinking, fault, usage)
 
 
-def _wait(error: ModelError, attempt: int, limits: Limits, jitter: float) -> float:
+def wait_before(error: ModelError, attempt: int, setup: Setup) -> float:
     """Seconds until the next attempt: what the server asks for, or doubling from the base, half of it spread."""
+    limits = setup.limits
     if error.retry_after_s is not None:
         return min(max(error.retry_after_s, 0.0), limits.retry_after_cap_s)
-    return min(limits.retry_cap_s, limits.retry_base_s * 2.0 ** (attempt - 1)) * (0.5 + 0.5 * jitter)
+    return min(limits.retry_cap_s, limits.retry_base_s * 2.0 ** (attempt - 1)) * (0.5 + 0.5 * setup.jitter())
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +206,7 @@ class _Refused:
         yield  # makes this a generator
 
 
-async def _stream(work: Work, prepared: PreparedCall) -> AsyncGenerator[ModelDelta | ModelReply, None]:
+async def stream(work: Work, prepared: PreparedCall) -> AsyncGenerator[ModelDelta | ModelReply, None]:
     """The model's items until its reply; fewer when the run is cancelled, which is looked at before each of them."""
     async with Feed[ModelDelta | ModelReply | None](work.setup.controls) as feed:
         pump = feed.start(_pump(prepared, feed))

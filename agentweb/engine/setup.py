@@ -4,6 +4,7 @@ import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+from agentweb.engine.context import Folding
 from agentweb.engine.ports import Budgets, Controls, Goal, Inbox, Model, Policy, Toolset, Unlimited
 from agentweb.engine.seams import Seams
 from agentweb.engine.usage import Limits
@@ -29,6 +30,7 @@ class Setup:
     sequential: bool = False
     guard: bool = True
     budgets: Budgets = field(default_factory=Unlimited)
+    folding: Folding = field(default_factory=Folding)
     jitter: Callable[[], float] = random.random
     goals: tuple[Goal, ...] = ()
     seams: Seams = field(default_factory=Seams)

@@ -1,10 +1,12 @@
 """What each event adds to a run's usage: the one place that the loop and the stored totals both count by."""
 
 from agentweb.engine.events import (
+    ContextFolded,
     Event,
     MessageFinished,
     MessageInterrupted,
     ModelRequested,
+    SummaryRequested,
     ToolFinished,
     ToolStarted,
     TurnStarted,
@@ -19,9 +21,9 @@ def spent(event: Event) -> Usage:
     match event:
         case TurnStarted():
             return Usage(turns=1)
-        case ModelRequested():
+        case ModelRequested() | SummaryRequested():
             return Usage(model_calls=1)
-        case MessageFinished(usage=usage) | MessageInterrupted(usage=usage):
+        case MessageFinished(usage=usage) | MessageInterrupted(usage=usage) | ContextFolded(usage=usage):
             return usage
         case ToolStarted():
             return Usage(tool_calls=1)

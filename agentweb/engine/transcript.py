@@ -3,11 +3,21 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from agentweb.engine.enums import ApprovalStatus, CallStatus, Question, Resolution, StopAfter
+from agentweb.engine.enums import (
+    ApprovalStatus,
+    CallStatus,
+    ErrorKind,
+    NoteKind,
+    Question,
+    Resolution,
+    StopAfter,
+    Strategy,
+)
 from agentweb.engine.events import (
     ApprovalDecided,
     ApprovalRequested,
     ArgumentsRewritten,
+    ContextFolded,
     Event,
     FollowUpTaken,
     MessageFinished,
@@ -104,6 +114,19 @@ class Asked:
         return self.decision is None and not self.expired and not self.taken
 
 
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """``text`` is sent to the model, as a message of its own, instead of ``messages`` (ids) and of older ``folds``
+    (their messages' ids); ``count`` messages in all."""
+
+    message: str
+    strategy: Strategy
+    messages: tuple[str, ...]
+    folds: tuple[str, ...]
+    count: int
+    text: str
+
+
 @dataclass(slots=True)
 class Transcript:
     """The messages of a conversation and the place that its live run has reached.
@@ -112,8 +135,10 @@ class Transcript:
     ``streaming`` is the id of the message that a model call is writing, ``attempt`` the number of that call within
     the turn. Results are not in ``messages``, they stand with their calls. ``stop`` is what an extension asked for,
     ``thought_again`` how often the model was asked again for one. ``question`` is what people were asked about the run.
-    ``began``: so many of the messages were there when this run began. Built from plain values; a call that ``calls``
-    does not mention is open.
+    ``usages`` are what model messages cost, by id. ``folds``: what is sent instead of older messages, ``folded_at`` how
+    many messages there were at the last of them; ``overflows``: so often in the open turn the context was too long for
+    the model; ``must_fold``: it is to be folded before the next call. ``began``: so many of the messages were there
+    when this run began. Built from plain values; a call that ``calls`` does not mention is open.
     """
 
     messages: list[UserMessage | AssistantMessage] = field(default_factory=list)
@@ -127,6 +152,10 @@ class Transcript:
     thought_again: int = 0
     question: Asked | None = None
     usages: dict[str, Usage] = field(default_factory=dict)
+    folds: list[Fold] = field(default_factory=list)
+    folded_at: int = 0
+    overflows: int = 0
+    must_fold: bool = False
     began: int = 0
 
     def __post_init__(self) -> None:
@@ -144,8 +173,9 @@ class Transcript:
                     self.usages.pop(self.messages.pop().id, None)
                 self.turn, self.turn_open, self.replied, self.attempt, self.stop = 0, False, False, 0, None
                 self.began, self.thought_again, self.question = len(self.messages), 0, None
+                self.overflows, self.must_fold = 0, False
             case TurnStarted(turn=turn):
-                self.turn, self.turn_open, self.replied, self.attempt = turn, True, False, 0
+                self.turn, self.turn_open, self.replied, self.attempt, self.overflows = turn, True, False, 0, 0
             case TurnFinished():
                 self.turn_open = False
             case SteeringTaken(messages=queued) | FollowUpTaken(messages=queued):
@@ -154,6 +184,20 @@ class Transcript:
                 self.messages.append(UserMessage(message, text, about=about, key=key))
             case ThinkAgainRequested(granted=True):
                 self.replied, self.thought_again = False, self.thought_again + 1
+            case ModelRequested() | MessageFinished() | MessageInterrupted() | ContextFolded():
+                self._reasoned(event)
+            case QuestionAsked():
+                self.question = Asked(event.approval, event.about, event.facts, event.offer)
+            case QuestionDecided():
+                self.question = _answered(self.question, event)
+                self.must_fold = self.must_fold or bool((event.arguments or {}).get("compact"))
+            case StopRequested():
+                self.stop = self.stop if self.stop and self.stop.after is StopAfter.REASONING else event
+            case _:  # claims, pauses, retries and the end leave what was said as it is
+                pass
+
+    def _reasoned(self, event: ModelRequested | MessageFinished | MessageInterrupted | ContextFolded) -> None:
+        match event:
             case ModelRequested(message=message, attempt=attempt):
                 self.streaming, self.attempt = message, attempt
             case MessageFinished(message=finished, usage=usage):
@@ -161,23 +205,43 @@ class Transcript:
                 self.usages[finished.id] = usage
                 self._expect(finished)
                 self.streaming, self.replied, self.attempt = "", True, 0
-            case MessageInterrupted():
+            case MessageInterrupted(error=error):
                 self.streaming = ""
-            case QuestionAsked():
-                self.question = Asked(event.approval, event.about, event.facts, event.offer)
-            case QuestionDecided():
-                self.question = _answered(self.question, event)
-            case StopRequested():
-                self.stop = self.stop if self.stop and self.stop.after is StopAfter.REASONING else event
-            case _:  # claims, pauses, retries and the end leave what was said as it is
-                pass
+                if error.kind is ErrorKind.CONTEXT_LENGTH:
+                    self.overflows, self.must_fold = self.overflows + 1, True
+            case ContextFolded(message=message):
+                self.folds.append(Fold(message, event.strategy, event.messages, event.folds, event.count, event.text))
+                self.folded_at, self.must_fold = len(self.messages), False
 
-    def history(self) -> tuple[Message, ...]:
+    @property
+    def folded(self) -> dict[str, Fold]:
+        """By message, the fold that stands for it now."""
+        stands: dict[str, Fold] = {}
+        replaced: dict[str, Fold] = {}
+        for fold in reversed(self.folds):
+            last = replaced.get(fold.message, fold)
+            stands.update(dict.fromkeys(fold.messages, last))
+            replaced.update(dict.fromkeys(fold.folds, last))
+        return stands
+
+    def shown_folds(self) -> tuple[Fold, ...]:
+        """The folds that no later one has replaced, the oldest first."""
+        replaced = {id for fold in self.folds for id in fold.folds}
+        return tuple(fold for fold in self.folds if fold.message not in replaced)
+
+    def history(self, *, whole: bool = False) -> tuple[Message, ...]:
         """What the model is sent: each assistant message with the results of its calls right behind it, in the order
-        it asked. A message that says nothing and asks nothing is left out, since providers refuse it."""
+        it asked; what stands for a fold where its first message was, unless ``whole``. A message that says nothing and
+        asks nothing is left out, since providers refuse it."""
         history: list[Message] = []
+        folded = {} if whole else self.folded
+        told: set[str] = set()
         for message in self.messages:
-            if isinstance(message, UserMessage):
+            if fold := folded.get(message.id):
+                if fold.message not in told:
+                    history.append(UserMessage(fold.message, fold.text, about=NoteKind.FOLDED))
+                told.add(fold.message)
+            elif isinstance(message, UserMessage):
                 history.append(message)
             elif message.text or message.calls:
                 history.append(message)

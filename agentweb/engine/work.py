@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from agentweb.engine.closing import End, ending
+from agentweb.engine.context import Plan, overhead, plan
 from agentweb.engine.enums import StopAfter
 from agentweb.engine.events import Batch, Event, RunPaused
 from agentweb.engine.seams import About
@@ -52,6 +53,11 @@ class Work:
         """What was spent since the last batch was taken out."""
         return sum((spent(event) for event in self.pending), Usage())
 
+    def fold_plan(self, *, forced: bool = False) -> Plan | None:
+        """What to fold before the next model call, if anything."""
+        setup = self.setup
+        return plan(self.transcript, setup.folding, lambda: overhead(setup.system, setup.tools.specs), forced=forced)
+
     def about(self) -> About:
         setup, transcript = self.setup, self.transcript
         return About(
@@ -59,7 +65,7 @@ class Work:
             conversation=setup.conversation,
             agent=setup.agent,
             turn=transcript.turn,
-            messages=transcript.history(),
+            messages=transcript.history(whole=True),
             tools=setup.tools.specs,
             usage=self.usage,
             limits=setup.limits,

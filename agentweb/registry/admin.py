@@ -99,6 +99,7 @@ class AgentAdmin(admin.ModelAdmin):
         (None, {"fields": ["name", "description", "instructions", "enabled"]}),
         (_("Who and with what"), {"fields": ["team", "model", "tools"]}),
         (_("Limits"), {"fields": ["max_turns", "sequential", "loop_guard"]}),
+        (_("Long conversations"), {"fields": ["folding", "whole_turns", "fold_at", "fold_every"]}),
         (_("For programs"), {"fields": ["public_id"]}),
     ]
     inlines = [GoalInline]

@@ -10,6 +10,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from agentweb.engine.enums import Risk as EngineRisk
+from agentweb.engine.enums import Strategy as EngineStrategy
 from agentweb.engine.enums import Unit as EngineUnit
 from agentweb.registry import validators
 from agentweb.teams.models import Team
@@ -104,6 +105,12 @@ class Tool(models.Model):
         return self.label
 
 
+class Strategy(models.TextChoices):
+    WINDOW = EngineStrategy.WINDOW.value, _("Send the last turns only")
+    SUMMARY = EngineStrategy.SUMMARY.value, _("Sum up what is older")
+    LAYERED = EngineStrategy.LAYERED.value, _("Sum up what is older, piece by piece")
+
+
 class Agent(models.Model):
     """What people talk to: instructions, a model, tools and limits. Without a team it serves every team."""
 
@@ -130,6 +137,29 @@ class Agent(models.Model):
         _("notice when it goes in circles"),
         default=True,
         help_text=_("Then the agent is told to change its method, next people are asked, at last it must sum up."),
+    )
+    folding = models.CharField(
+        _("when a conversation is too long"), max_length=7, choices=Strategy, default=Strategy.WINDOW
+    )
+    whole_turns = models.PositiveSmallIntegerField(
+        _("turns that stay whole"),
+        default=10,
+        validators=[MinValueValidator(1), MaxValueValidator(100)],
+        help_text=_("At most; fewer where they are long. With summaries 3 to 5 are enough."),
+    )
+    fold_at = models.PositiveIntegerField(
+        _("too long from, tokens"),
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text=_("Empty: nine tenths of what the model takes."),
+    )
+    fold_every = models.PositiveSmallIntegerField(
+        _("also every so many turns"),
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(100)],
+        help_text=_("More than those that stay whole. Empty: only when it is too long."),
     )
     enabled = models.BooleanField(_("enabled"), default=True)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)

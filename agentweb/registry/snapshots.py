@@ -43,6 +43,12 @@ def build(agent: Agent, *, max_turns: int | None = None) -> Built:
         "max_turns": max_turns or agent.max_turns,
         "sequential": agent.sequential,
         "loop_guard": agent.loop_guard,
+        "folding": {
+            "strategy": agent.folding,
+            "keep": agent.whole_turns,
+            "fold_at": agent.fold_at,
+            "every": agent.fold_every,
+        },
         "goals": goals.data(agent),
         "model": model_data(model),
         "tools": [tool_data(spec) for spec in specs],

@@ -15,6 +15,7 @@ def changed_cards(run: str, batch: Iterable[events.Event]) -> list[Card]:
         match event:
             case (
                 events.NoteAdded(message=message)
+                | events.ContextFolded(message=message)
                 | events.ModelRequested(message=message)
                 | events.MessageInterrupted(message=message)
             ):

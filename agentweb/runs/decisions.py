@@ -24,7 +24,10 @@ OFFERS = {
     "": {"type": "object", "additionalProperties": False},
     Approval.Question.BUDGET: {
         "type": "object",
-        "properties": {"amount": {"type": "number", "minimum": 0, "maximum": 1_000_000_000_000}},
+        "properties": {
+            "amount": {"type": "number", "minimum": 0, "maximum": 1_000_000_000_000},
+            "compact": {"type": "boolean"},
+        },
         "required": ["amount"],
         "additionalProperties": False,
     },

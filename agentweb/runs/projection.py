@@ -11,7 +11,7 @@ from django.db.models import BigAutoField, UUIDField
 
 from agentweb.engine import events
 from agentweb.engine.codec import encode
-from agentweb.engine.enums import ApprovalStatus, CallStatus, Question, Resolution
+from agentweb.engine.enums import ApprovalStatus, CallStatus, NoteKind, Question, Resolution
 from agentweb.engine.messages import AssistantMessage
 from agentweb.engine.spending import spent
 from agentweb.engine.usage import Usage
@@ -118,6 +118,36 @@ class Projection:
             turn=event.turn,
             extra={name: value for name, value in (("by", event.by), ("key", event.key)) if value},
         )
+
+    @_apply.register
+    def _(self, event: events.ContextFolded) -> None:
+        Message.objects.create(
+            public_id=event.message,
+            conversation_id=self.run.conversation_id,
+            run=self.run,
+            role=Message.Role.SYSTEM,
+            text=event.text,
+            why=NoteKind.FOLDED.value,
+            turn=event.turn,
+            extra={
+                "strategy": event.strategy.value,
+                "messages": list(event.messages),
+                "folds": list(event.folds),
+                "count": event.count,
+                **self._oldest(event),
+            },
+        )
+
+    def _oldest(self, event: events.ContextFolded) -> dict[str, Any]:
+        """Where on the page the first of the messages stands that went into the fold, and the run it belongs to."""
+        if event.folds:
+            extra = Message.objects.filter(public_id=event.folds[0]).values_list("extra", flat=True).first() or {}
+            return {"first": extra.get("first", ""), "run": extra.get("run")}
+        row = Message.objects.filter(public_id=event.messages[0]).first()
+        if row is None:
+            return {"first": "", "run": None}
+        call = None if row.text or row.thinking else row.calls.order_by("position").first()  # alone, that is what shows
+        return {"first": f"call-{call.public_id}" if call else f"message-{row.public_id}", "run": row.run_id}
 
     @_apply.register
     def _(self, event: events.ModelRequested) -> None:

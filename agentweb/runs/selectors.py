@@ -299,6 +299,7 @@ def run_view(run: Run, conversation: Conversation) -> RunView:
     """One run with its parts; queries only what is not prefetched yet."""
     entries = list(run.messages.all())
     for message in entries:
+        message.conversation = conversation
         message.shown_calls = [_with_approval(call, run, conversation) for call in message.calls.all()]
     for question in run.questions:
         question.run, question.may_decide = run, conversation.may.may_decide(question)

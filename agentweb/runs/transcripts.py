@@ -10,10 +10,20 @@ from typing import Any
 from django.db.models import BigAutoField, PositiveIntegerField, Q
 
 from agentweb.engine.codec import decode
-from agentweb.engine.enums import CallStatus, DecisionKind, Finish, Invalid, NoteKind, Question, Resolution, ResultKind
+from agentweb.engine.enums import (
+    CallStatus,
+    DecisionKind,
+    Finish,
+    Invalid,
+    NoteKind,
+    Question,
+    Resolution,
+    ResultKind,
+    Strategy,
+)
 from agentweb.engine.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
 from agentweb.engine.ports import Answer, Decision
-from agentweb.engine.transcript import Asked, CallEntry, Transcript
+from agentweb.engine.transcript import Asked, CallEntry, Fold, Transcript
 from agentweb.engine.usage import Usage
 from agentweb.runs.models import Approval, Call, CallAnswer, Event, Message, Run
 from agentweb.teams import fixed
@@ -25,7 +35,7 @@ DECISIONS = {
     Approval.Status.REJECTED: DecisionKind.REJECT,
     Approval.Status.ANSWERED: DecisionKind.RESPOND,
 }
-ASKED_FOR = ("StopRequested", "ThinkAgainRequested")
+ASKED_FOR = ("StopRequested", "ThinkAgainRequested", "QuestionDecided", "ContextFolded")
 PLACES = ("TurnStarted", "TurnFinished", "ModelRequested", "MessageFinished", "MessageInterrupted")
 
 
@@ -80,7 +90,10 @@ _PLACE = fixed.Query(
 
 def load(run: Run) -> tuple[Transcript, Usage]:
     """The transcript and what the run has spent, as the rows stand now; a constant number of queries."""
-    rows = _heard(_stored(run.conversation_id), _RUNS.all(conversation=run.conversation_id, last=run.pk))
+    stored = _stored(run.conversation_id)
+    folds = [row for row in stored if _is_fold(row)]
+    others = [row for row in stored if not _is_fold(row)]
+    rows = _heard(others, _RUNS.all(conversation=run.conversation_id, last=run.pk))
     calls = [call for row in rows for call in row.made]
     started = run.last_event > FIRST_STEP
     asked = {row.call_id: row for row in _ASKED.all(run=run.pk)} if started else {}  # the latest of a call stays
@@ -91,6 +104,10 @@ def load(run: Run) -> tuple[Transcript, Usage]:
         calls={str(call.public_id): _entry(call, asked.get(call.pk), said.get(call.pk)) for call in calls},
         began=sum(not _said_in(run, row) for row in rows),
         question=_asked(asked.get(None)),
+        folds=[_fold(row) for row in folds],
+        folded_at=sum(row.pk < folds[-1].pk for row in rows) if folds else 0,
+        overflows=place.overflows,
+        must_fold=place.must_fold,
         usages={str(row.public_id): _usage(row.usage) for row in rows if row.usage},
         turn=place.turn,
         turn_open=place.turn_open,
@@ -105,11 +122,21 @@ def load(run: Run) -> tuple[Transcript, Usage]:
 
 def _place(run: Run) -> Transcript:
     """Where the run stands, by the engine's own fold of the few events that say so: those of the last turn that began,
-    and what extensions asked for before."""
+    and what extensions and people asked for before."""
     place = Transcript()
     for kind, payload in _PLACE.all(run=run.pk, began=_BEGAN.first(run=run.pk) or 0):
         place.apply(decode(kind, json.loads(payload)))
     return place
+
+
+def _is_fold(row: Message) -> bool:
+    return row.role == Message.Role.SYSTEM and row.why == NoteKind.FOLDED
+
+
+def _fold(row: Message) -> Fold:
+    more = row.extra
+    ids, folds = tuple(more["messages"]), tuple(more["folds"])
+    return Fold(str(row.public_id), Strategy(more["strategy"]), ids, folds, more["count"], row.text)
 
 
 def _said_in(run: Run, row: Message) -> bool:

@@ -47,7 +47,8 @@ DECIDED = {
 
 @dataclass(frozen=True, slots=True)
 class QuestionCard:
-    """``words`` say what it is about; ``decided`` is the style, icon and words of the decision."""
+    """``words`` say what it is about; ``decided`` is the style, icon and words of the decision. ``may_fold``: older
+    messages may be folded first; ``folds``: somebody wanted that."""
 
     row: Approval
     title: str
@@ -57,6 +58,8 @@ class QuestionCard:
     decided: tuple[str, str, Any] | None
     may_decide: bool
     amount: str = ""
+    may_fold: bool = False
+    folds: bool = False
     unit: str = ""
     granted: str = ""
     problems: dict[str, str] = field(default_factory=dict)
@@ -83,6 +86,8 @@ def question_card(row: Approval) -> QuestionCard:
         decided=DECIDED.get(row.status),
         may_decide=bool(getattr(row, "may_decide", False)),
         amount=str(row.arguments["amount"]) if budget else "",
+        may_fold="compact" in row.arguments,
+        folds=bool((row.final_arguments or {}).get("compact")),
         unit=str(UNITS[Unit(facts["unit"])]) if budget else "",
         granted=_granted(row) if budget else "",
     )

@@ -4,12 +4,14 @@ import asyncio
 import json
 import time
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import BigAutoField, PositiveIntegerField
 
+from agentweb.engine.context import Folding
+from agentweb.engine.enums import Strategy
 from agentweb.engine.setup import Setup
 from agentweb.engine.transcript import Transcript
 from agentweb.engine.usage import Limits, Usage
@@ -77,6 +79,7 @@ def prepare(
         sleep=asyncio.sleep,
         sequential=snapshot["sequential"],
         guard=snapshot.get("loop_guard", True),
+        folding=folding_in(snapshot),
         budgets=RunBudgets(Share(claimed.run_id, claimed.team, claimed.agent, claimed.user), in_thread),
         goals=goals_in(snapshot, workspace=workspace),
         seams=installed(),
@@ -85,6 +88,14 @@ def prepare(
         conversation=claimed.conversation,
         agent=snapshot["agent"]["name"],
     )
+
+
+def folding_in(snapshot: Mapping[str, Any]) -> Folding:
+    """How the run folds; runs that began before there was a choice keep the engine's own."""
+    chosen, size = snapshot.get("folding"), snapshot["model"].get("context_size") or Folding().size
+    if not chosen:
+        return Folding(size=size)
+    return Folding(Strategy(chosen["strategy"]), chosen["keep"], size, chosen["fold_at"], chosen["every"])
 
 
 def new_id() -> str:

@@ -91,7 +91,7 @@ async def test_at_the_soft_limit_it_tells_how_things_stand_and_asks() -> None:
         "next": "100",
         "turns": 3,
     }
-    assert question.offer == {"amount": 150}
+    assert question.offer == {"amount": 150, "compact": False}
     assert question.admins
 
 

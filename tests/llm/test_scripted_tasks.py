@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from agentweb.engine import sentences
 from agentweb.engine.enums import Purpose, ResultKind
 from agentweb.engine.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
 from agentweb.llm.scripted import everyday, files, projects, snake, talk
@@ -240,6 +241,20 @@ async def test_at_the_limit_it_says_what_is_done_and_what_comes_next(question, o
     assert told.answer.startswith(opening)
     assert told.model_calls == 2 and len(told.names) == 1
     assert "`" in told.answer
+
+
+async def test_a_conversation_is_summed_up_line_by_line():
+    said = "User Ann: What is the date?\n\nAgent called current_time {}\nResult: 2025-03-04\nTuesday\n\nAgent: The 4th."
+    told = await ask(ScriptedModel(delay_s=0), request(said, system=sentences.SUM_UP, purpose=Purpose.FOLD))
+    assert told.reply.calls == ()
+    assert told.reply.text.split("\n")[-2:] == ["- Result: 2025-03-04", "- Agent: The 4th."]
+
+
+async def test_what_stands_for_older_messages_is_no_question():
+    summed_up = UserMessage("f1", sentences.summed_up("Compare the weather in Beijing and Shenzhen"))
+    asked = request([UserMessage("u1", "What is the date today?"), summed_up], Desk().specs)
+    told = await ask(ScriptedModel(delay_s=0), asked)
+    assert [call.name for call in told.reply.calls] == ["current_time"]
 
 
 async def test_the_wrap_up_calls_no_tool_even_when_nothing_was_done():

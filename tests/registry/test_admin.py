@@ -85,7 +85,15 @@ def test_tools_are_neither_added_nor_deleted_here(site):
 
 
 def agent_form(**changes) -> dict:
-    form = {"name": "Clerk", "description": "", "instructions": "", "max_turns": "5", "enabled": "on"}
+    form = {
+        "name": "Clerk",
+        "description": "",
+        "instructions": "",
+        "max_turns": "5",
+        "folding": "window",
+        "whole_turns": "10",
+        "enabled": "on",
+    }
     return form | {"goals-TOTAL_FORMS": "0", "goals-INITIAL_FORMS": "0"} | changes
 
 

@@ -28,7 +28,15 @@ NOT_A_FUNCTION = 5
 
 def goal_form(**fields) -> dict:
     """What a browser sends for a new agent with one goal check."""
-    form = {"name": "Clerk", "description": "", "instructions": "", "max_turns": "5", "enabled": "on"}
+    form = {
+        "name": "Clerk",
+        "description": "",
+        "instructions": "",
+        "max_turns": "5",
+        "folding": "window",
+        "whole_turns": "10",
+        "enabled": "on",
+    }
     form |= {"goals-TOTAL_FORMS": "1", "goals-INITIAL_FORMS": "0", "goals-0-position": "0"}
     return form | {f"goals-0-{name}": value for name, value in fields.items()}
 

@@ -32,7 +32,7 @@ def card_question(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
 def question_decide(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
     """One answer. Whoever comes too late gets the card as it truly is; what was typed stays."""
     row = _question(request, public_id)
-    typed = {name: text_of(request, name) for name in ("comment", "amount")}
+    typed = {name: text_of(request, name) for name in ("comment", "amount", "compact")}
     try:
         decisions.decide(
             user=request.user,
@@ -59,16 +59,19 @@ def question_decide(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
 def _decision(request: HttpRequest, row: Approval) -> dict[str, Any]:
     """Yes to what is offered, or to another amount. Raises Invalid for one that is no number."""
     decision, amount = request.POST.get("decision", ""), request.POST.get("amount", "").strip()
-    if decision != DecisionKind.APPROVE or "amount" not in row.arguments or not amount:
+    if decision != DecisionKind.APPROVE or "amount" not in row.arguments:
         return {"decision": decision}
     try:
-        number = parse_json(amount)
+        number = parse_json(amount) if amount else row.arguments["amount"]
     except JsonError as error:
         words = _("Enter a number.")
         raise Invalid(words, [("amount", words)]) from error
-    if number == row.arguments["amount"]:
+    wanted = {**row.arguments, "amount": number}
+    if "compact" in row.arguments:
+        wanted["compact"] = request.POST.get("compact") == "yes"
+    if wanted == row.arguments:
         return {"decision": decision}
-    return {"decision": DecisionKind.MODIFY, "arguments": {"amount": number}}
+    return {"decision": DecisionKind.MODIFY, "arguments": wanted}
 
 
 def _question(request: HttpRequest, public_id: uuid.UUID) -> Approval:

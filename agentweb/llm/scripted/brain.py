@@ -11,6 +11,7 @@ from agentweb.llm.scripted.scene import (
     Asked,
     Fate,
     Scene,
+    asks_to_sum_up,
     asks_to_wrap_up,
     read_questions,
     read_results,
@@ -85,6 +86,8 @@ _TASKS: tuple[tuple[re.Pattern[str], Task], ...] = (
 )
 _ASKS_FOR_SUM = _has(r"calculat|comput|how much|what|sum of|work out|equal|计算|等于|算|多少|是几|得几|=\s*[?？]?\s*$")
 _BARE_SUM = re.compile(r"[\s\d.,()+*/×÷^%=?？xX-]+")
+_SAID = re.compile(r"User\b.*?: |Agent|Result: |Note: |- ")
+MOST_LINES = 12  # of a summary
 _GO_ON = re.compile(
     r"(?:[^:\n]{1,60}:)?\s*(please\s+)?(continue|go on|carry on|keep going|proceed|go ahead|继续|接着|请继续).{0,40}$",
     re.IGNORECASE,
@@ -93,6 +96,8 @@ _GO_ON = re.compile(
 
 def respond(body: Mapping[str, Json]) -> Turn:
     """The turn for a request body."""
+    if conversation := asks_to_sum_up(body):
+        return sum_up(conversation)
     tools = tool_names(body)
     scene, task = _read(body.get("messages") or [], tools)
     forbidden = body.get("tool_choice") == "none"
@@ -138,6 +143,12 @@ def _latest_known(asked: list[Asked]) -> tuple[Asked | None, Task | None]:
         if task:
             return one, task
     return None, None
+
+
+def sum_up(conversation: str) -> Turn:
+    """The first line of each message and result, the last of them: a script understands nothing of it."""
+    lines = [first_line(part, 120) for part in conversation.split("\n") if _SAID.match(part)]
+    return Turn(text="\n".join(f"- {line}" for line in lines[-MOST_LINES:]) or f"- {first_line(conversation)}")
 
 
 def wrap_up(scene: Scene, task: Task) -> Turn:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from agentweb.engine import sentences
 from agentweb.engine.messages import Json
 from agentweb.llm.request import WRAP_UP_INSTRUCTION
 
@@ -88,7 +89,9 @@ def read_questions(messages: Sequence[Mapping[str, Json]]) -> tuple[list[Asked],
     asked = [
         Asked(at, text)
         for at, message in enumerate(messages)
-        if message.get("role") == "user" and (text := _text(message).removesuffix(WRAP_UP_INSTRUCTION).strip())
+        if message.get("role") == "user"
+        and (text := _text(message).removesuffix(WRAP_UP_INSTRUCTION).strip())
+        and not sentences.stands_for_older(text)
     ]
     return [one for one in asked if one.position > ended_at], [one for one in asked if one.position < ended_at]
 
@@ -102,6 +105,13 @@ def _ends_work(message: Mapping[str, Json]) -> bool:
 def asks_to_wrap_up(body: Mapping[str, Json]) -> bool:
     messages = body.get("messages") or []
     return bool(messages) and messages[-1].get("role") == "user" and _text(messages[-1]).endswith(WRAP_UP_INSTRUCTION)
+
+
+def asks_to_sum_up(body: Mapping[str, Json]) -> str:
+    """The conversation that is to be summed up; empty when the request is another one."""
+    messages = body.get("messages") or []
+    told = any(_text(message).startswith(sentences.SUM_UP) for message in messages[:-1])
+    return _text(messages[-1]) if told else ""
 
 
 def tool_names(body: Mapping[str, Json]) -> frozenset[str]:

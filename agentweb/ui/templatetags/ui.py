@@ -6,11 +6,13 @@ from typing import Any
 
 from django import template
 from django.template import Context
+from django.urls import reverse
 from django.utils.formats import date_format, number_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language
 
+from agentweb.engine.enums import NoteKind
 from agentweb.runs import selectors
 from agentweb.runs.models import Message
 from agentweb.toolbox.workspace import readable_size
@@ -86,7 +88,18 @@ def rendered(message: Message) -> SafeString:
 @register.filter
 def note(message: Message) -> str:
     """What the system did, in one sentence."""
+    if message.why == NoteKind.FOLDED:
+        return notes.folded(message.extra["count"], message.extra["strategy"])
     return notes.sentence(message.why, message.extra.get("by", ""))
+
+
+@register.filter
+def originals(message: Message) -> str:
+    """Where the messages stand that were folded: above, or on the page of older runs."""
+    anchor = f"#{message.extra['first']}"
+    if message.extra.get("run") == message.run_id or message.run is None:
+        return anchor
+    return f"{reverse('conversation', args=[message.conversation.public_id])}?before={message.run.public_id}{anchor}"
 
 
 @register.filter

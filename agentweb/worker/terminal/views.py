@@ -113,7 +113,7 @@ class Story:
                     self._line(f"> {printable(queued.text)}", DIM)
             case events.QuestionAsked(about=about, facts=facts):
                 self._line(f"? {asked(about)} {shortly(facts)}", BOLD)
-            case events.NoteAdded(text=text):
+            case events.NoteAdded(text=text) | events.ContextFolded(text=text):
                 self._line(_("(to the agent: %(text)s)") % {"text": printable(text)}, DIM)
             case events.RunFinished():
                 self._finish(event)

@@ -129,6 +129,16 @@ def test_the_amount_on_the_card_is_what_is_granted(cast, amount, status, shown):
     assert shown in text_of(response)
 
 
+def test_older_messages_may_be_folded_first(cast):
+    question = waiting_question(cast, cast.run(), Question.BUDGET, FACTS, {"amount": 5000, "compact": False})
+    words = text_of(browser(cast.owner).get(f"/cards/question/{question.public_id}"))
+    assert "Fold older messages first, so that each turn costs less" in words
+    said = browser(cast.owner).post(address(question), answer(question, amount="5000", compact="yes"), headers=HTMX)
+    assert "Goes on · 5,000 tokens more · older messages are folded first" in text_of(said)
+    question.refresh_from_db()
+    assert (question.status, question.final_arguments) == ("modified", {"amount": 5000, "compact": True})
+
+
 @pytest.mark.parametrize(("amount", "words"), [("lots", "Enter a number."), ("-1", "0")])
 def test_what_is_no_amount_is_told_beside_the_field(cast, amount, words):
     question = budget_question(cast)
