@@ -2,36 +2,63 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import aclosing
+from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agentweb.engine.budgets import Budget, Grant, amount
 from agentweb.engine.closing import cancellation
-from agentweb.engine.enums import CallStatus, DecisionKind, ErrorKind, Invalid, Outcome, Resolution, Risk, StopAfter
+from agentweb.engine.context import Folding
+from agentweb.engine.enums import (
+    CallStatus,
+    DecisionKind,
+    ErrorKind,
+    Invalid,
+    Outcome,
+    Purpose,
+    Question,
+    Resolution,
+    Risk,
+    StopAfter,
+    Strategy,
+    Unit,
+)
 from agentweb.engine.events import (
+    ContextFolded,
     Event,
+    MessageFinished,
+    MessageInterrupted,
+    ModelRequested,
     OutcomeSettled,
+    QuestionDecided,
     Queued,
     RunFinished,
     RunPaused,
+    SummaryRequested,
     ToolFinished,
     ToolStarted,
     TurnFinished,
     TurnStarted,
 )
 from agentweb.engine.loop import run
-from agentweb.engine.messages import AssistantMessage, Json, ToolCall, ToolResult
+from agentweb.engine.messages import AssistantMessage, Json, Message, ToolCall, ToolResult
 from agentweb.engine.ports import Allow, Ask, Deny, ModelError, Output, Progress, ToolError, ToolSpec, ToolSuspension
 from agentweb.engine.recovering import Recovery
 from agentweb.engine.seams import About, Block, Note, Rewrite, Stop, ThinkAgain
-from agentweb.engine.transcript import CallEntry
-from agentweb.engine.usage import Limits
-from tests.engine.fakes import FakePolicy, Says, Shell, same, tool
+from agentweb.engine.spending import spent
+from agentweb.engine.transcript import Asked, CallEntry
+from agentweb.engine.usage import Limits, Usage
+from tests.engine.fakes import QUESTION, FakePolicy, Says, Shell, same, tool
 
 NAMES = ("write", "again", "read", "nothing")
+SAME = {"does": "ok", "rule": "free"}
+ANSWERS = (MessageFinished, MessageInterrupted, ContextFolded)
 OUTCOMES = ("ok", "error", "suspend", "crash", "progress", "yield")
 
 
@@ -61,9 +88,9 @@ def verdict(one: ToolCall) -> Allow | Ask | Deny:
 
 
 @st.composite
-def calls(draw: st.DrawFn, place: str) -> tuple[ToolCall, ...]:
+def calls(draw: st.DrawFn, place: str, least: int = 0) -> tuple[ToolCall, ...]:
     made = []
-    for n in range(draw(st.integers(0, 4))):
+    for n in range(draw(st.integers(least, 4))):
         arguments = {
             "does": draw(st.sampled_from(OUTCOMES)),
             "rule": draw(st.sampled_from(["free", "free", "ask", "deny"])),
@@ -83,25 +110,58 @@ def calls(draw: st.DrawFn, place: str) -> tuple[ToolCall, ...]:
 
 
 class Model:
-    """Draws what it says, so that it can be asked as often as the story needs; in the end it only answers."""
+    """Draws what it says, so that it can be asked as often as the story needs; in the end it only answers. What it
+    reports has a cost that is reported only once, and so tells which answer it was."""
 
-    def __init__(self, draw: st.DrawFn) -> None:
-        self.draw = draw
+    def __init__(self, draw: st.DrawFn, shell: Shell, *, stuck: bool) -> None:
+        self.draw, self.shell, self.stuck = draw, shell, stuck
+        self.busy = draw(st.booleans())
         self.said = 0
+        self.reported: dict[Decimal, Usage] = {}
 
     def pop(self, _: int) -> Says:
         self.said += 1
+        says = self.says(self.shell.model.requests[-1].purpose)
+        cost = Decimal(self.said)
+        usage = Usage(input_tokens=self.draw(st.sampled_from([0, 60, 200])), output_tokens=5, cost=cost)
+        if not says.error:
+            self.reported[cost] = usage
+        return replace(says, usage=usage)
+
+    def says(self, purpose: Purpose) -> Says:
         if self.said > 12:
             return Says("Enough")
-        error = self.draw(st.integers(0, 9))
-        if error < 2:
-            fault = ModelError(ErrorKind.CONNECTION, "lost", retryable=error == 0 or self.said % 2 == 0)
+        fate = self.draw(st.integers(0, 19))
+        if fate == 7 and self.said > 2:
+            return Says("half a", error=ModelError(ErrorKind.CONTEXT_LENGTH, "too long"))
+        if fate in (9, 11) and not (self.stuck and fate == 11):
+            fault = ModelError(ErrorKind.CONNECTION, "lost", retryable=fate == 9)
             return Says("half a", self.draw(calls(f"m{self.said}")), error=fault)
-        asked = self.draw(calls(f"m{self.said}"))
+        if purpose is Purpose.FOLD:
+            return Says(" " if fate == 13 else "In short.")
+        if self.stuck and fate != 14:
+            return Says("Again", (ToolCall(f"m{self.said}", "look", SAME),))
+        asked = self.draw(calls(f"m{self.said}", int(self.busy)))
         return Says("Working" if asked else "Answer", asked)
 
     def __bool__(self) -> bool:
         return True
+
+
+class Pot:
+    """A budget of tokens with a soft limit, which people can fill up."""
+
+    def __init__(self, shell: Shell, limit: int) -> None:
+        self.shell, self.limit = shell, limit
+
+    async def current(self) -> tuple[Budget, ...]:
+        total, grants = Usage(), []
+        for event in self.shell.events:
+            total += spent(event)
+            if isinstance(event, QuestionDecided) and event.arguments and "amount" in event.arguments:
+                grants.append(Grant(Decimal(event.arguments["amount"]), amount(total, Unit.TOKENS)))
+        used = amount(total, Unit.TOKENS)
+        return (Budget("b", "p", Unit.TOKENS, Decimal(self.limit), Decimal("0.5"), used, tuple(grants)),)
 
 
 def check(shell: Shell) -> None:
@@ -124,9 +184,20 @@ def reopens(event: Event) -> bool:
     return isinstance(event, OutcomeSettled) and event.outcome is Resolution.NOT_DONE
 
 
-def check_history(shell: Shell) -> None:
+def check_usage(shell: Shell, model: Model) -> None:
+    """What is recorded as spent is what the model reported, each answer once; the end tells the sum."""
+    recorded = [event.usage for event in shell.events if isinstance(event, ANSWERS) and event.usage.cost]
+    assert len({usage.cost for usage in recorded}) == len(recorded)
+    assert all(replace(usage, seconds=0) == model.reported[usage.cost] for usage in recorded)
+    asked = sum(isinstance(event, ModelRequested | SummaryRequested) for event in shell.events)
+    for total in (event.usage for event in shell.events if isinstance(event, RunFinished)):
+        assert total == shell.usage
+        assert (total.cost, total.model_calls) == (sum(usage.cost for usage in recorded), asked)
+
+
+def check_history(messages: Iterable[Message]) -> None:
     """Each call has one result, right behind its message, in the order of the model."""
-    history = list(shell.rebuilt().history())
+    history = list(messages)
     while history:
         message = history.pop(0)
         assert not isinstance(message, ToolResult), "a result without its call"
@@ -177,32 +248,46 @@ class Meddler:
 
 
 class Story:
-    """One run through pauses, decisions, messages, cancels and lost workers."""
+    """One run through pauses, decisions, questions, messages, folds, cancels and lost workers."""
 
-    def __init__(self, data: st.DataObject) -> None:
+    def __init__(self, data: st.DataObject, *, stuck: bool) -> None:
         self.draw = data.draw
+        meddled = not stuck and self.draw(st.booleans())
         self.shell = Shell(
-            tools=(tool("write", behave), tool("again", behave, repeatable=True), tool("read", behave, reads=True)),
+            tools=(
+                tool("write", behave),
+                tool("again", behave, repeatable=True),
+                tool("read", behave, reads=True),
+                tool("look", behave, reads=True),
+            ),
             policy=FakePolicy(dict.fromkeys(NAMES, verdict)),
-            limits=Limits(max_turns=self.draw(st.integers(1, 4)), model_attempts=2),
+            limits=Limits(max_turns=9 if stuck else self.draw(st.integers(1, 5)), model_attempts=2),
             sequential=self.draw(st.booleans()),
-            seams=(Recovery(), Meddler(self.draw)) if self.draw(st.booleans()) else (Recovery(),),
+            seams=(Recovery(), Meddler(self.draw)) if meddled else (Recovery(),),
         )
-        self.shell.model.script = Model(self.draw)  # type: ignore[assignment]
-        self.messages = 0
+        every = self.draw(st.sampled_from([None, None, 1, 2]))
+        folding = Folding(self.draw(st.sampled_from(list(Strategy))), self.draw(st.integers(1, 3)), 300, every=every)
+        budgets = Pot(self.shell, self.draw(st.sampled_from([300, 900, 100_000])))
+        self.shell.setup = replace(self.shell.setup, folding=folding, budgets=budgets)
+        self.model = Model(self.draw, self.shell, stuck=stuck)
+        self.shell.model.script = self.model  # type: ignore[assignment]
+        self.calm = 400 if stuck else 40  # steps until somebody ends it
+        self.talkative, self.messages = 1 if stuck else 3, 0
+        self.looked = 0
 
     def chance(self, of: int) -> bool:
-        return self.draw(st.integers(1, of)) == 1
+        """Once in so many times; the ends of a range are drawn more often than what is between."""
+        return bool(self.draw(st.integers(0, of)) == of // 2)
 
     def disturb(self) -> None:
         """Something that a person may do at any step."""
-        if self.chance(8) and self.messages < 3:
+        if self.chance(8) and self.messages < self.talkative:
             self.messages += 1
             queue = self.draw(st.sampled_from([self.shell.inbox.steer, self.shell.inbox.follow]))
             queue.append(Queued(f"q{self.messages}", "and this"))
-        if self.chance(40):
+        if self.chance(self.calm):
             self.shell.controls.stop_after = self.draw(st.sampled_from(list(StopAfter)))
-        if self.chance(40):
+        if self.chance(self.calm):
             self.shell.controls.cancel()
 
     async def work(self) -> None:
@@ -219,10 +304,23 @@ class Story:
                 if self.chance(7):
                     return
         assert same(self.shell.rebuilt(), transcript)
+        last = self.shell.events[-1]
+        assert isinstance(last, RunFinished) or (isinstance(last, RunPaused) and (last.calls or last.question))
+
+    def look(self) -> None:
+        """Each request that was made since the last look is one that every provider takes, and has the question."""
+        for request in self.shell.model.requests[self.looked :]:
+            check_history(request.messages)
+            assert request.purpose is Purpose.FOLD or request.messages[0] == QUESTION
+        self.looked = len(self.shell.model.requests)
+        check(self.shell)
+        check_usage(self.shell, self.model)
 
     def decide(self) -> None:
-        """Somebody acts on one of the calls that the run waits for."""
+        """Somebody acts on one of the calls that the run waits for, or on its question."""
         transcript = self.shell.rebuilt()
+        if transcript.question and transcript.question.waits:
+            self.answer(transcript.question)
         waiting = [entry for entry in transcript.open_calls() if entry.waits]
         if not waiting:
             return
@@ -243,16 +341,24 @@ class Story:
             }
         self.shell.decide(entry.call.id, kind, **answers)
 
+    def answer(self, asked: Asked) -> None:
+        kind = self.draw(st.sampled_from([DecisionKind.APPROVE, DecisionKind.MODIFY, DecisionKind.REJECT]))
+        offer = dict(asked.offer)
+        if kind is DecisionKind.MODIFY and asked.about is Question.BUDGET:
+            offer["amount"] = self.draw(st.sampled_from([0, 10, 1_000]))
+            offer |= {"compact": self.draw(st.booleans())} if "compact" in offer else {}
+        self.shell.say(kind, arguments=None if kind is DecisionKind.REJECT else offer, comment="so")
+
     def possible(self, entry: CallEntry) -> list[Resolution]:
         """What somebody who looks can find: that it is not done only where it is not."""
         used = self.shell.tools.find(entry.call.name)
-        ran = used is not None and any(one["id"] == entry.call.id for one in used.runs)
+        ran = used is not None and any(one.get("id") == entry.call.id for one in used.runs)
         return [one for one in Resolution if not (ran and one is Resolution.NOT_DONE)]
 
     async def tell(self) -> None:
         for _ in range(40):
             await self.work()
-            check(self.shell)
+            self.look()
             last = self.shell.events[-1] if self.shell.events else None
             if isinstance(last, RunFinished):
                 return
@@ -262,10 +368,11 @@ class Story:
         self.shell.record(cancellation(self.shell.transcript, self.shell.usage))
 
 
+@pytest.mark.parametrize("stuck", [False, True], ids=["mishaps", "stuck"])
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(st.data())
-def test_every_story_ends_with_a_valid_record(data: st.DataObject) -> None:
-    story = Story(data)
+@given(data=st.data())
+def test_every_story_ends_with_a_valid_record(data: st.DataObject, stuck: bool) -> None:
+    story = Story(data, stuck=stuck)
 
     asyncio.run(story.tell())
 
@@ -274,5 +381,6 @@ def test_every_story_ends_with_a_valid_record(data: st.DataObject) -> None:
     assert sum(isinstance(event, RunFinished) for event in shell.events) == 1
     assert shell.rebuilt().open_calls() == ()
     assert not shell.rebuilt().turn_open
-    check(shell)
-    check_history(shell)
+    story.look()
+    check_history(shell.rebuilt().history())
+    check_history(shell.rebuilt().history(whole=True))
