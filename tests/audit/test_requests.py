@@ -17,7 +17,6 @@ from agentweb.runs.selectors import approvals_for, conversation_for, run_for
 from agentweb.teams.models import User
 from agentweb.worker.process import Process
 from tests.cast import Cast
-from tests.chat.views.person import browser, text_of
 
 
 def advance(process: Process, run: Run) -> Run:
@@ -39,8 +38,8 @@ def decide(cast: Cast, run: Run, decision: str, **given: object) -> None:
     decisions.decide(user=cast.owner, approval=approval, decision=decision, digest=approval.digest, **given)
 
 
-def model_calls(run: Run, kind: str = "ModelRequested") -> list[int]:
-    return list(run.events.filter(kind=kind).order_by("number").values_list("number", flat=True))
+def model_calls(run: Run) -> list[int]:
+    return list(run.events.filter(kind="ModelRequested").order_by("number").values_list("number", flat=True))
 
 
 def test_every_request_of_a_conversation_matches_what_was_recorded(worked, process):
@@ -88,21 +87,6 @@ def test_requests_match_as_long_as_the_same_extensions_are_installed(worked, pro
     assert "WHAT IS THE DATE TODAY?" in json.dumps(dict(asked[0].body))
     settings.AGENTWEB_SEAMS = []
     assert not rebuild(run, model_calls(run)[0]).matches
-
-
-def test_requests_for_summaries_and_after_them_match_too(worked, process):
-    Agent.objects.update(folding="summary", whole_turns=1, fold_every=1)
-    first = advance(process, worked.run("What is the date today?", "team"))
-    second = say(process, worked.member, first, "Compare the weather in Beijing and Shenzhen")
-    asked = model_calls(second, "SummaryRequested")
-    rebuilt = [rebuild(second, number) for number in (*asked, *model_calls(second))]
-    assert len(asked) >= 2 and all(each.matches for each in rebuilt)
-    assert "tools" not in rebuilt[0].body
-    assert "User Mia: What is the date today?" not in str(rebuilt[0].body), "the first question stays whole"
-    assert "Agent called current_time" in str(rebuilt[0].body)
-    assert "Summary of an older part" in str(rebuilt[1].body), "the next summary takes in the one before"
-    page = browser(worked.reviewer).get(f"/audit/runs/{second.public_id}/requests/{asked[0]}")
-    assert "Matches the record." in text_of(page)
 
 
 def test_requests_of_a_run_that_was_tried_again_match_too(worked, process):
