@@ -1,4 +1,4 @@
-"""All checks and all tests, as `make test` runs them: two at a time, since many of them wait for processes.
+"""All checks and all tests, as `make test` runs them: a few at a time, since many of them wait for processes.
 
 Tests that touch the database run on SQLite and on PostgreSQL, and both counts are printed. Of those that drive real
 processes, the ones in which the database matters most run on both. Tests in a browser have runs of their own, since
@@ -8,6 +8,7 @@ check that fails counts as one.
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -26,7 +27,7 @@ from tests import chromium, databases, real_model
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = (sys.executable, "-m")
-AT_ONCE = 2
+AT_ONCE = 1 + (os.cpu_count() or 1)  # of two that wait for processes, one leaves its core to a third
 LINT = (
     ("style", (*PYTHON, "ruff", "check", "--quiet", ".")),
     ("format", (*PYTHON, "ruff", "format", "--check", "--quiet", ".")),
@@ -35,7 +36,9 @@ LINT = (
 )
 TYPES = (("types", (*PYTHON, "mypy")),)
 HARDEST_ON_DATABASES = ("tests/crash/test_stopped_worker.py", "tests/crash/test_random_kills.py")
+WHOLE_TASKS = tuple(f"tests/e2e/test_{name}.py" for name in ("example_tasks", "up", "readme", "snake", "audit"))
 DECIDING_IN_THE_BROWSER = ("tests/e2e/test_approvals.py",)
+PAGE = ("tests/e2e", *(f"--ignore={path}" for path in WHOLE_TASKS))
 ALONE = ("tests", "--ignore=tests/e2e", "--ignore=tests/crash")
 SPREAD = ("-n", str(cores - 1), "--dist", "loadfile") if (cores := os.cpu_count() or 1) > 2 else ()  # one core is left
 OURS = (
@@ -73,6 +76,7 @@ def main() -> int:
     """0 when everything passed."""
     options = _options()
     os.chdir(ROOT)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # started in the background, all children would ignore it
     checks = {"lint": LINT, "types": TYPES, "tests": ()}.get(options.only, (*LINT, *TYPES))
     with tempfile.TemporaryDirectory(prefix="agentweb-checks-") as name, ThreadPoolExecutor(AT_ONCE) as pool:
         folder = Path(name)
@@ -122,7 +126,8 @@ def _tests(
         browser = pool.submit(_browser)
         run = partial(_pytest, folder, options.pytest[1:])
         yield [
-            pool.submit(_in_browser, browser, run, "Browser on SQLite", ["tests/e2e"], sqlite),
+            pool.submit(_in_browser, browser, run, "Browser on SQLite: the page", [*PAGE], sqlite),
+            pool.submit(_in_browser, browser, run, "Browser on SQLite: whole tasks", [*WHOLE_TASKS], sqlite),
             pool.submit(run, "SQLite and no database", [*ALONE, *SPREAD], sqlite),
             pool.submit(run, "PostgreSQL", [*ALONE, *SPREAD, "--only-database"], postgres),
             pool.submit(run, "Real processes on SQLite", ["tests/crash"], sqlite),
@@ -160,7 +165,7 @@ def _postgres(env: dict[str, str]) -> Iterator[dict[str, str]]:
 
 
 def _pytest(folder: Path, arguments: list[str], title: str, which: list[str], env: dict[str, str]) -> Counts:
-    name = title.lower().replace(" ", "-")
+    name = title.lower().replace(" ", "-").replace(":", "")
     report, output = folder / f"{name}.xml", folder / f"{name}.log"
     print(f"{title} …", flush=True)
     command = [*PYTHON, "pytest", "-q", *which, f"--junitxml={report}", *arguments]

@@ -34,7 +34,7 @@ def worker(number: int, environment: Environment, env: Mapping[str, str]) -> Com
         *("-l", environment.log_level, "--without-gossip", "--without-mingle", "--without-heartbeat"),
     )
     warnings = ",".join(filter(None, (env.get("PYTHONWARNINGS"), _CALM)))
-    calm = {**env, "PYTHONWARNINGS": warnings}
+    calm = {**env, "PYTHONWARNINGS": warnings, "CELERY_SKIP_CHECKS": "1"}  # `prepare` has looked; they load the pages
     return Command(f"worker-{number}", argv, calm, grace=environment.drain_seconds + ROUNDING_SECONDS)
 
 

@@ -1,6 +1,7 @@
 """Puts the tool calls of one answer together from fragments, whatever a provider does to index, id and name."""
 
 import json
+import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -13,6 +14,10 @@ from agentweb.schema.text import clean
 MAX_CALLS = 128
 _KNOWN = frozenset({"index", "id", "type", "function"})
 _KNOWN_FUNCTION = frozenset({"name", "arguments"})
+
+
+def new_call_id() -> str:
+    return f"call_{uuid.uuid4().hex}"
 
 
 class TooManyCalls(ValueError):

@@ -1,19 +1,16 @@
 """HTTP clients of model endpoints: one openai client per event loop and endpoint, kept for its connections."""
 
-import asyncio
 import ssl
 from functools import cache
 from typing import Any, cast
-from weakref import WeakKeyDictionary
 
 import httpx2
 from openai import AsyncOpenAI, AsyncStream, DefaultAioHttpClient, Omit
 
+from agentweb.llm.clients import kept_clients
 from agentweb.llm.config import ModelConfig
 
 _PATH = "/chat/completions"
-_Key = tuple[str, float, float]
-_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[_Key, AsyncOpenAI]] = WeakKeyDictionary()
 
 
 @cache
@@ -24,7 +21,7 @@ def _certificates() -> ssl.SSLContext:
 
 def client_for(config: ModelConfig) -> AsyncOpenAI:
     """The client of the running loop for this endpoint. The key goes with each request, so the client holds none."""
-    clients = _clients.setdefault(asyncio.get_running_loop(), {})
+    clients = kept_clients()
     key = (config.base_url, config.connect_timeout_s, config.idle_timeout_s)
     if key not in clients:
         timeout = httpx2.Timeout(config.idle_timeout_s, connect=config.connect_timeout_s)
@@ -35,13 +32,7 @@ def client_for(config: ModelConfig) -> AsyncOpenAI:
             max_retries=0,  # retrying is the run's decision, and visible
             http_client=DefaultAioHttpClient(timeout=timeout, follow_redirects=False, verify=_certificates()),
         )
-    return clients[key]
-
-
-async def close_clients() -> None:
-    """Close the running loop's clients; the next request makes new ones."""
-    for client in _clients.pop(asyncio.get_running_loop(), {}).values():
-        await client.close()
+    return cast(AsyncOpenAI, clients[key])
 
 
 async def post_completion(config: ModelConfig, content: bytes) -> httpx2.Response:

@@ -1,7 +1,6 @@
 """The model port over an OpenAI-compatible endpoint with native tool calls."""
 
 import json
-import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
@@ -11,16 +10,13 @@ from openai import APIStatusError
 
 from agentweb.engine.messages import Json
 from agentweb.engine.ports import ModelDelta, ModelError, ModelReply, ModelRequest
+from agentweb.llm.calls import new_call_id
 from agentweb.llm.config import ModelConfig
 from agentweb.llm.connection_errors import connection_fault
 from agentweb.llm.endpoint import post_completion
 from agentweb.llm.errors import provider_fault, read_error, redact, retry_after
 from agentweb.llm.reader import Reading, no_rest, read_answer
 from agentweb.llm.request import WireRequest, build_request
-
-
-def new_call_id() -> str:
-    return f"call_{uuid.uuid4().hex}"
 
 
 class OpenAIModel:

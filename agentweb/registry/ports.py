@@ -15,7 +15,7 @@ from agentweb.engine.messages import Json, ToolCall
 from agentweb.engine.ports import Deny, Finding, Model, Output, Preview, Progress, Tool, ToolContext, ToolSpec, Verdict
 from agentweb.engine.seams import Point
 from agentweb.llm.config import ConfigError
-from agentweb.llm.factory import make_model
+from agentweb.llm.factory import endpoint_model, make_model
 from agentweb.llm.reader import no_rest
 from agentweb.registry import catalog, policies, secrets, snapshots
 from agentweb.registry.keyed import KeyedModel
@@ -56,6 +56,12 @@ def model_for(
         return KeyedModel(make, key, data["base_url"], seams) if seams.at(Point.API_KEY) else make(key)
     except (secrets.SecretUnreadable, ConfigError) as error:
         return UnusableModel(data["name"], f"The model {data['name']} cannot be used: {error}")
+
+
+def warm_up() -> None:
+    """Have at hand what models behind endpoints need, if there are any, so that no run waits for it."""
+    if ChatModel.objects.exclude(kind=ChatModel.Kind.SCRIPTED).exists():
+        endpoint_model()
 
 
 def _with_key(data: Mapping[str, Any], new_id: Callable[[], str], rest_s: Callable[[], float], key: str) -> Model:

@@ -15,7 +15,8 @@ from django.conf import settings
 from django.db import connection
 from django.db.models.functions import Now
 
-from agentweb.llm.endpoint import close_clients
+from agentweb.llm.clients import close_clients
+from agentweb.registry.ports import warm_up
 from agentweb.runs.live.connections import close_connections
 from agentweb.runs.models import WorkerProcess
 from agentweb.worker.controls import ControlDesk
@@ -98,6 +99,7 @@ class Process:
             patience_s=settings.LEASE_SECONDS,
         )
         self._serve(flusher.run)
+        self._serve(lambda: self._database.run(warm_up))
         self._serve(desk.poll)
         self._serve(desk.listen)
         self._serve(lambda: sweep_forever(self._worker, self._database, desk.held))

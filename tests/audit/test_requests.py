@@ -137,6 +137,7 @@ def test_only_model_calls_have_a_request(worked, process):
             rebuild(run, number)
 
 
-def test_the_pages_do_without_the_client_that_talks_to_models():
-    code = "import django, sys; django.setup(); import agentweb.config.urls; print('openai' in sys.modules)"
+@pytest.mark.parametrize("module", ["agentweb.config.urls", "agentweb.worker.process"])
+def test_pages_and_workers_do_without_the_client_that_talks_to_endpoints(module):
+    code = f"import django, sys; django.setup(); import {module}; print('openai' in sys.modules)"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "False"

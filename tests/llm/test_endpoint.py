@@ -12,7 +12,8 @@ import pytest
 from agentweb.engine.enums import ErrorKind, Finish, Purpose
 from agentweb.engine.messages import UserMessage
 from agentweb.engine.ports import ModelDelta
-from agentweb.llm.endpoint import client_for, close_clients
+from agentweb.llm.clients import close_clients
+from agentweb.llm.endpoint import client_for
 from agentweb.llm.request import WRAP_UP_INSTRUCTION
 from agentweb.llm.usage import Prices
 from tests.llm.asking import CANARY, ask, model, request, spec

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agentweb.engine.messages import AssistantMessage, Message, ToolResult, UserMessage
-from agentweb.llm.endpoint import close_clients
+from agentweb.llm.clients import close_clients
 from tests.llm.asking import CANARY, Outcome, ask, model, request, spec
 from tests.llm.fake_provider import Frame, frame_bytes, serve, split_answers
 

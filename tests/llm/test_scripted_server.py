@@ -7,7 +7,7 @@ import sys
 import pytest
 from openai import AsyncOpenAI, BadRequestError
 
-from agentweb.llm.endpoint import close_clients
+from agentweb.llm.clients import close_clients
 from agentweb.llm.scripted.model import ScriptedModel
 from agentweb.llm.scripted.server import serving
 from tests.llm.acting import Desk, play

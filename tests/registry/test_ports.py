@@ -18,7 +18,7 @@ from agentweb.llm.native import OpenAIModel
 from agentweb.llm.scripted.model import ScriptedModel
 from agentweb.registry import catalog, services, snapshots
 from agentweb.registry.models import ChatModel, Policy, PolicyRule, Tool
-from agentweb.registry.ports import AgentTools, current_rules, model_for
+from agentweb.registry.ports import AgentTools, current_rules, model_for, warm_up
 from tests.registry.judging import judge
 
 
@@ -167,6 +167,15 @@ def test_an_endpoint_gets_the_key_and_the_headers_of_its_row(cast):
     assert isinstance(model, OpenAIModel)
     assert (model.config.api_key, model.config.headers) == ("sk-1234567890abcdef", {"X-Team": "blue"})
     assert "sk-1234567890abcdef" not in repr(model.config)
+
+
+def test_the_client_of_endpoints_is_at_hand_before_a_run_needs_it_where_there_is_an_endpoint(cast, monkeypatch):
+    monkeypatch.delitem(sys.modules, OpenAIModel.__module__)
+    warm_up()
+    assert OpenAIModel.__module__ not in sys.modules
+    endpoint()
+    warm_up()
+    assert OpenAIModel.__module__ in sys.modules
 
 
 def test_a_key_that_cannot_be_read_ends_the_run_with_a_sentence(cast, settings):

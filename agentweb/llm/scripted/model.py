@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 from agentweb.engine.messages import Json
 from agentweb.engine.ports import ModelDelta, ModelReply, ModelRequest
-from agentweb.llm.native import new_call_id
+from agentweb.llm.calls import new_call_id
 from agentweb.llm.reader import Reading, read_answer
 from agentweb.llm.recorded import scripted_config
 from agentweb.llm.request import WireRequest, build_request
