@@ -87,7 +87,7 @@ def _request(asked: Asked, said: Transcript, snapshot: Mapping[str, Any]) -> Mod
         case ModelRequested():
             return ModelRequest(asked.message, snapshot["system"], said.history(), specs_in(snapshot), asked.purpose)
         case SummaryRequested():
-            return summary_request(said, asked.message, asked.messages, asked.folds, asked.room)
+            return summary_request(said, asked.message, asked.messages, asked.folds, asked.room, asked.notes)
 
 
 def _shaped(run: Run, number: int, asked: Asked, request: ModelRequest, said: Transcript) -> ModelRequest:

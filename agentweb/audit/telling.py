@@ -85,7 +85,7 @@ def _summary_requested(fact: events.SummaryRequested, _tool: str) -> Telling:
 
 
 def _context_folded(fact: events.ContextFolded, _tool: str) -> Telling:
-    detail = "\n".join(filter(None, (fact.error.message if fact.error else "", fact.text)))
+    detail = "\n".join(filter(None, (fact.error.message if fact.error else "", fact.text, fact.notes)))
     return Telling(notes.folded(fact.count, fact.strategy), notes.ICON, "", detail)
 
 

@@ -112,30 +112,34 @@ def tokens(messages: Iterable[Message]) -> int:
     return sum(PER_MESSAGE + _tokens(_words(message)) for message in messages)
 
 
-def material(transcript: Transcript, messages: Sequence[str], folds: Sequence[str], room: int) -> str:
+def material(
+    transcript: Transcript, messages: Sequence[str], folds: Sequence[str], room: int, *, notes: bool = False
+) -> str:
     """What whoever sums up gets to read, ``room`` tokens at most: the older folds, and the messages with the results of
-    their calls. Long parts lose their middle, and if need be so does the whole."""
+    their calls, with ``notes`` the working notes so far too. Long parts lose their middle, and if need be so does the
+    whole."""
     chosen = set(messages)
     said = [message for message in transcript.messages if message.id in chosen]
-    older = [fold.text for fold in transcript.folds if fold.message in folds]
+    known = sentences.with_notes("", transcript.notes).strip() if notes else ""
+    older = [*filter(None, [known]), *(fold.text for fold in transcript.folds if fold.message in folds)]
     text = ""
     for longest in LENGTHS:
         text = "\n\n".join([*older, *(as_text(transcript, message, longest) for message in said)])
         if _tokens(text) <= room:
             return text
-    return _shortened(text, int(room * BYTES_PER_TOKEN / LONGEST_CHARACTER))
+    return shortened(text, int(room * BYTES_PER_TOKEN / LONGEST_CHARACTER))
 
 
 def as_text(transcript: Transcript, message: Said, longest: int = LENGTHS[0]) -> str:
     """A message and the results of its calls, for whoever sums up; a part has ``longest`` characters at most."""
     if isinstance(message, UserMessage):
         who = "Note" if message.about else f"User {message.author}".strip()
-        return f"{who}: {_shortened(message.text, longest)}"
-    lines = [f"Agent: {_shortened(message.text, longest)}"] if message.text else []
+        return f"{who}: {shortened(message.text, longest)}"
+    lines = [f"Agent: {shortened(message.text, longest)}"] if message.text else []
     for call in message.calls:
         result = transcript.calls[call.id].result
-        lines.append(f"Agent called {call.name} {_shortened(call.raw or canonical(call.arguments), longest)}")
-        lines += [f"Result: {_shortened(result.content, longest)}"] if result is not None else []
+        lines.append(f"Agent called {call.name} {shortened(call.raw or canonical(call.arguments), longest)}")
+        lines += [f"Result: {shortened(result.content, longest)}"] if result is not None else []
     return "\n".join(lines)
 
 
@@ -190,7 +194,7 @@ def _tokens(text: str) -> int:
     return -int(-len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN)
 
 
-def _shortened(text: str, longest: int) -> str:
+def shortened(text: str, longest: int) -> str:
     if len(text) <= longest:
         return text
     half = longest // 2

@@ -125,7 +125,8 @@ class NoteAdded:
 @dataclass(frozen=True, slots=True)
 class SummaryRequested:
     """A model is asked to sum up ``messages`` (ids) and the older ``folds`` (their messages' ids), for the fold
-    ``message``. It gets ``room`` tokens of them to read at most; ``digest`` as of any request."""
+    ``message``. It gets ``room`` tokens of them to read at most; ``notes``: working notes are wanted too.
+    ``digest`` as of any request."""
 
     message: str
     turn: int
@@ -135,13 +136,15 @@ class SummaryRequested:
     messages: tuple[str, ...]
     folds: tuple[str, ...]
     room: int
+    notes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ContextFolded:
     """From here on ``text`` is sent to the model, as the message ``message``, instead of ``messages`` (ids) and of what
     stood for the older ``folds`` (their messages' ids), ``count`` messages in all. ``before`` and ``after`` are tokens
-    of a request, estimated. ``error``: why there is no summary although the strategy wanted one."""
+    of a request, estimated. ``error``: why there is no summary although the strategy wanted one. ``notes``: the facts
+    that the model is to keep in mind from here on; empty: those that it had."""
 
     message: str
     turn: int
@@ -155,6 +158,7 @@ class ContextFolded:
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
     error: ModelFault | None = None
+    notes: str = ""
 
 
 @dataclass(frozen=True, slots=True)

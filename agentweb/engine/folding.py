@@ -5,7 +5,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from agentweb.engine import sentences
-from agentweb.engine.context import Plan, as_window, estimate, material, overhead
+from agentweb.engine.context import Plan, as_window, estimate, material, overhead, shortened
 from agentweb.engine.enums import ErrorKind, Purpose, Reason, Strategy
 from agentweb.engine.events import ContextFolded, ModelRetried, Step, SummaryRequested
 from agentweb.engine.extending import shaped
@@ -17,6 +17,7 @@ from agentweb.engine.transcript import Transcript
 from agentweb.engine.usage import Usage
 from agentweb.engine.work import Work
 
+LONGEST_NOTES = 4_000  # characters
 SPENT = (Reason.TOKENS, Reason.COST, Reason.TIME)
 
 
@@ -29,6 +30,7 @@ class _Summary:
     room: int
     attempt: int = 1
     seconds: float = 0.0
+    notes: str = ""
     reply: ModelReply | None = None
 
 
@@ -48,11 +50,12 @@ async def fold(work: Work, purpose: Purpose) -> AsyncGenerator[Step, None]:
 
 
 def summary_request(
-    transcript: Transcript, message: str, messages: Sequence[str], folds: Sequence[str], room: int
+    transcript: Transcript, message: str, messages: Sequence[str], folds: Sequence[str], room: int, notes: bool
 ) -> ModelRequest:
     """What a model is sent that sums up; the audit makes it again by this."""
-    said = UserMessage(message, material(transcript, messages, folds, room))
-    return ModelRequest(message, sentences.SUM_UP, (said,), (), Purpose.FOLD)
+    said = UserMessage(message, material(transcript, messages, folds, room, notes=notes))
+    system = sentences.SUM_UP_A_PIECE if notes else sentences.SUM_UP
+    return ModelRequest(message, system, (said,), (), Purpose.FOLD)
 
 
 async def _sum_up(work: Work, summary: _Summary) -> AsyncGenerator[Step, None]:
@@ -74,14 +77,15 @@ async def _sum_up(work: Work, summary: _Summary) -> AsyncGenerator[Step, None]:
             await unless_cancelled(work.setup.controls, work.setup.sleep(wait))
             summary.attempt += 1
     if summary.reply is not None:
-        text = sentences.summed_up(summary.reply.text.strip())
-        _record(work, summary, work.setup.folding.strategy, text)
+        text, _marker, notes = summary.reply.text.partition(sentences.NOTES)
+        summary.notes = shortened(notes.lstrip("*").strip(), LONGEST_NOTES)
+        _record(work, summary, work.setup.folding.strategy, sentences.summed_up(text.strip().rstrip("*# \n")))
 
 
 async def _ask(work: Work, summary: _Summary) -> AsyncGenerator[Step, None]:
     """One model call. Its answer is not streamed to people, who see the fold. Raises ModelError."""
     setup, plan = work.setup, summary.plan
-    of = (plan.messages, plan.folds, summary.room)
+    of = (plan.messages, plan.folds, summary.room, setup.folding.strategy is Strategy.LAYERED)
     request = summary_request(work.transcript, summary.message, *of)
     shape = await shaped(setup.seams, setup.controls, request, work.about)
     work.add(*shape.failures)
@@ -134,6 +138,7 @@ def _record(work: Work, summary: _Summary, strategy: Strategy, text: str, error:
         usage=replace(reported, turns=0, model_calls=0, tool_calls=0, seconds=summary.seconds),
         seconds=summary.seconds,
         error=fault_of(error) if error is not None else None,
+        notes=summary.notes,
     )
     after = replace(work.transcript, folds=list(work.transcript.folds))
     after.apply(event)

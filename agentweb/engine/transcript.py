@@ -41,6 +41,7 @@ from agentweb.engine.events import (
 )
 from agentweb.engine.messages import AssistantMessage, Json, Message, ToolCall, ToolResult, UserMessage
 from agentweb.engine.ports import Answer, Decision
+from agentweb.engine.sentences import with_notes
 from agentweb.engine.usage import Usage
 
 CallEvent = (
@@ -117,7 +118,7 @@ class Asked:
 @dataclass(frozen=True, slots=True)
 class Fold:
     """``text`` is sent to the model, as a message of its own, instead of ``messages`` (ids) and of older ``folds``
-    (their messages' ids); ``count`` messages in all."""
+    (their messages' ids); ``count`` messages in all. ``notes``: working notes made with it."""
 
     message: str
     strategy: Strategy
@@ -125,6 +126,7 @@ class Fold:
     folds: tuple[str, ...]
     count: int
     text: str
+    notes: str = ""
 
 
 @dataclass(slots=True)
@@ -209,8 +211,8 @@ class Transcript:
                 self.streaming = ""
                 if error.kind is ErrorKind.CONTEXT_LENGTH:
                     self.overflows, self.must_fold = self.overflows + 1, True
-            case ContextFolded(message=message):
-                self.folds.append(Fold(message, event.strategy, event.messages, event.folds, event.count, event.text))
+            case ContextFolded():
+                self.folds.append(_fold(event))
                 self.folded_at, self.must_fold = len(self.messages), False
 
     @property
@@ -229,17 +231,23 @@ class Transcript:
         replaced = {id for fold in self.folds for id in fold.folds}
         return tuple(fold for fold in self.folds if fold.message not in replaced)
 
+    @property
+    def notes(self) -> str:
+        """The working notes that hold: the newest of the folds that are shown."""
+        return next((fold.notes for fold in reversed(self.shown_folds()) if fold.notes), "")
+
     def history(self, *, whole: bool = False) -> tuple[Message, ...]:
         """What the model is sent: each assistant message with the results of its calls right behind it, in the order
         it asked; what stands for a fold where its first message was, unless ``whole``. A message that says nothing and
         asks nothing is left out, since providers refuse it."""
         history: list[Message] = []
         folded = {} if whole else self.folded
-        told: set[str] = set()
+        last, told = self.shown_folds()[-1:], set[str]()
         for message in self.messages:
             if fold := folded.get(message.id):
                 if fold.message not in told:
-                    history.append(UserMessage(fold.message, fold.text, about=NoteKind.FOLDED))
+                    text = with_notes(fold.text, self.notes) if fold in last else fold.text
+                    history.append(UserMessage(fold.message, text, about=NoteKind.FOLDED))
                 told.add(fold.message)
             elif isinstance(message, UserMessage):
                 history.append(message)
@@ -294,6 +302,10 @@ class Transcript:
         if isinstance(message, AssistantMessage):
             for call in message.calls:
                 self.calls.setdefault(call.id, CallEntry(call))
+
+
+def _fold(event: ContextFolded) -> Fold:
+    return Fold(event.message, event.strategy, event.messages, event.folds, event.count, event.text, event.notes)
 
 
 def _moved(entry: CallEntry, event: CallEvent) -> CallEntry:

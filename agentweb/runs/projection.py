@@ -134,6 +134,7 @@ class Projection:
                 "messages": list(event.messages),
                 "folds": list(event.folds),
                 "count": event.count,
+                "notes": event.notes,
                 **self._oldest(event),
             },
         )

@@ -136,7 +136,7 @@ def _is_fold(row: Message) -> bool:
 def _fold(row: Message) -> Fold:
     more = row.extra
     ids, folds = tuple(more["messages"]), tuple(more["folds"])
-    return Fold(str(row.public_id), Strategy(more["strategy"]), ids, folds, more["count"], row.text)
+    return Fold(str(row.public_id), Strategy(more["strategy"]), ids, folds, more["count"], row.text, more["notes"])
 
 
 def _said_in(run: Run, row: Message) -> bool:

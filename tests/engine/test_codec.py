@@ -24,8 +24,10 @@ EXAMPLES = [
     events.FollowUpTaken(2, ()),
     events.GoalsChecked(2, (events.GoalResult("file", "a.md", "File exists: a.md", False, "There is none."),)),
     events.NoteAdded("n1", 3, enums.NoteKind.CIRCLES, "Do something else."),
-    events.SummaryRequested("f1", 3, 1, "scripted", "d" * 64, ("m1", "m2"), ("f0",), 800),
-    events.ContextFolded("f1", 3, enums.Strategy.SUMMARY, ("m1",), ("f0",), 3, "In short.", 9, 1, USAGE, 0.5, FAULT),
+    events.SummaryRequested("f1", 3, 1, "scripted", "d" * 64, ("m1", "m2"), ("f0",), 800, True),
+    events.ContextFolded(
+        "f1", 3, enums.Strategy.SUMMARY, ("m1",), ("f0",), 3, "In short.", 9, 1, USAGE, 0.5, FAULT, "A: 1"
+    ),
     events.ModelRequested("m2", 1, 1, "scripted", "d" * 64, enums.Purpose.WRAP_UP),
     events.MessageFinished(AssistantMessage("m2", "hi", "hm", (CALL, BROKEN), enums.Finish.TOOL_CALLS), USAGE, 0.5),
     events.MessageInterrupted("m2", "h", "", FAULT),

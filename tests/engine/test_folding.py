@@ -183,6 +183,25 @@ async def test_a_run_folds_every_so_many_turns_if_the_agent_wants_it() -> None:
     run.model.done()
 
 
+async def test_layers_come_with_working_notes_of_which_only_the_newest_are_sent() -> None:
+    script = [Says("x", (call(f"c{n}", x=n),)) for n in range(1, 12)]
+    script.insert(5, Says("So far.\n\n**Working notes:**\n- Port 80"))
+    script.insert(10, Says("And then.\n\nWorking notes:\n- Port 81"))
+    run = Shell(*script, Says("Done"), tools=(tool("write"),), limits=Limits(max_turns=30))
+    run.setup = replace(run.setup, folding=Folding(Strategy.LAYERED, keep=1, every=4))
+    await run.go()
+
+    first, second = folds(run)
+    assert (first.notes, second.notes) == ("- Port 80", "- Port 81")
+    asked = [request for request in run.model.requests if request.purpose is Purpose.FOLD]
+    assert [("Port 80" in one.messages[0].text) for one in asked] == [False, True]
+    told = [
+        m.text for m in run.model.requests[-1].messages if isinstance(m, UserMessage) and m.about is NoteKind.FOLDED
+    ]
+    assert told[0].endswith("So far.")
+    assert told[1].endswith("And then.\n\nWorking notes:\n- Port 81")
+
+
 class Tight:
     """A budget that people are asked about, once."""
 

@@ -250,6 +250,12 @@ async def test_a_conversation_is_summed_up_line_by_line():
     assert told.reply.text.split("\n")[-2:] == ["- Result: 2025-03-04", "- Agent: The 4th."]
 
 
+async def test_working_notes_are_made_where_they_are_wanted():
+    asked = request("User Ann: What is the date?", system=sentences.SUM_UP_A_PIECE, purpose=Purpose.FOLD)
+    told = await ask(ScriptedModel(delay_s=0), asked)
+    assert told.reply.text.endswith("Working notes:\n- User Ann: What is the date?")
+
+
 async def test_what_stands_for_older_messages_is_no_question():
     summed_up = UserMessage("f1", sentences.summed_up("Compare the weather in Beijing and Shenzhen"))
     asked = request([UserMessage("u1", "What is the date today?"), summed_up], Desk().specs)

@@ -47,7 +47,9 @@ def folded(run: Run, strategy: enums.Strategy = enums.Strategy.SUMMARY) -> tuple
     said = [say(holder, 1, "First words."), say(holder, 2, "Second words.")]
     fold = str(uuid4())
     spent = Usage(input_tokens=40, output_tokens=2)
-    event = events.ContextFolded(fold, 3, strategy, (said[0],), (), 1, "In short: first.", 900, 100, spent, 0.5)
+    event = events.ContextFolded(
+        fold, 3, strategy, (said[0],), (), 1, "In short: first.", 900, 100, spent, 0.5, None, "A: 1"
+    )
     asked = events.SummaryRequested(fold, 3, 1, "scripted", "d", (said[0],), (), 1_000)
     said.append(say(holder, 3, "Third words.", asked, event))
     journal.append(holder, (DONE,))
@@ -63,7 +65,8 @@ def test_the_rows_tell_what_the_events_tell(cast):
     assert transcript.folds[0].messages == (said[0],)
     assert transcript == replayed(run)
     texts = [message.text for message in transcript.history()]
-    assert texts == ["What is the date today?", "In short: first.", "Second words.", "Third words."]
+    shown = "In short: first.\n\nWorking notes:\nA: 1"
+    assert texts == ["What is the date today?", shown, "Second words.", "Third words."]
     assert (usage.model_calls, usage.input_tokens) == (4, 55)
 
 
@@ -72,7 +75,7 @@ def test_a_later_run_still_sends_what_stands_for_it(cast):
     folded(run)
     later = again(cast, run)
     transcript, _usage = transcripts.load(later)
-    assert [message.text for message in transcript.history()][1] == "In short: first."
+    assert [message.text for message in transcript.history()][1].startswith("In short: first.")
     assert transcript == replayed(later)
 
 
@@ -137,7 +140,7 @@ def test_the_exact_request_is_made_again_with_the_fold(cast):
     folded(run)
     first, *_rest, last = run.events.filter(kind="ModelRequested").order_by("number")
     texts = [message["content"] for message in rebuild(run, last.number).body["messages"][1:]]
-    assert texts == ["What is the date today?", "In short: first.", "Second words."]
+    assert texts == ["What is the date today?", "In short: first.\n\nWorking notes:\nA: 1", "Second words."]
     assert len(rebuild(run, first.number).body["messages"]) == 2
 
 
@@ -146,7 +149,10 @@ def test_the_page_says_so_in_one_line_that_leads_to_the_originals(cast):
     fold, said = folded(run)
     for address in (f"/c/{run.conversation.public_id}/", f"/cards/message/{fold}"):
         page = browser(cast.owner).get(address)
-        assert "1 older message was summed up for the model. In short: first. Show the originals" in text_of(page)
+        assert (
+            "1 older message was summed up for the model. In short: first. Working notes A: 1 Show the originals"
+            in text_of(page)
+        )
         assert f'href="#message-{said[0]}"' in html_of(page)
     words = text_of(browser(cast.owner).get(f"/c/{run.conversation.public_id}/"))
     assert "First words." in words

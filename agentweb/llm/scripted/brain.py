@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from agentweb.engine import sentences
 from agentweb.engine.messages import Json
 from agentweb.llm.scripted import everyday, files, projects, snake, talk
 from agentweb.llm.scripted.phrases import first_line, what, with_notes
@@ -11,6 +12,7 @@ from agentweb.llm.scripted.scene import (
     Asked,
     Fate,
     Scene,
+    asks_for_notes,
     asks_to_sum_up,
     asks_to_wrap_up,
     read_questions,
@@ -97,7 +99,7 @@ _GO_ON = re.compile(
 def respond(body: Mapping[str, Json]) -> Turn:
     """The turn for a request body."""
     if conversation := asks_to_sum_up(body):
-        return sum_up(conversation)
+        return sum_up(conversation, asks_for_notes=asks_for_notes(body))
     tools = tool_names(body)
     scene, task = _read(body.get("messages") or [], tools)
     forbidden = body.get("tool_choice") == "none"
@@ -145,10 +147,12 @@ def _latest_known(asked: list[Asked]) -> tuple[Asked | None, Task | None]:
     return None, None
 
 
-def sum_up(conversation: str) -> Turn:
+def sum_up(conversation: str, *, asks_for_notes: bool) -> Turn:
     """The first line of each message and result, the last of them: a script understands nothing of it."""
     lines = [first_line(part, 120) for part in conversation.split("\n") if _SAID.match(part)]
-    return Turn(text="\n".join(f"- {line}" for line in lines[-MOST_LINES:]) or f"- {first_line(conversation)}")
+    text = "\n".join(f"- {line}" for line in lines[-MOST_LINES:]) or f"- {first_line(conversation)}"
+    notes = [line for line in lines if line.startswith("User")][-3:] if asks_for_notes else []
+    return Turn(text="\n".join([text, "", sentences.NOTES, *(f"- {line}" for line in notes)] if notes else [text]))
 
 
 def wrap_up(scene: Scene, task: Task) -> Turn:

@@ -114,6 +114,11 @@ def asks_to_sum_up(body: Mapping[str, Json]) -> str:
     return _text(messages[-1]) if told else ""
 
 
+def asks_for_notes(body: Mapping[str, Json]) -> bool:
+    """Whether a summary is to end with working notes."""
+    return any(sentences.SUM_UP_A_PIECE in _text(message) for message in body.get("messages") or [])
+
+
 def tool_names(body: Mapping[str, Json]) -> frozenset[str]:
     tools = body.get("tools") or []
     return frozenset(str(tool.get("function", {}).get("name")) for tool in tools if isinstance(tool, Mapping))
