@@ -10,7 +10,7 @@ PYTHON ?= $(or $(call found,$(SUPPORTED)),$(call found,$(NEW_ENOUGH)))
 INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt --editable
 
 .DEFAULT_GOAL := help
-.PHONY: help up test lint types bench format clean
+.PHONY: help up test lint types bench chaos format clean
 
 help:  ## Show these commands
 	@echo "agentweb: teams chat with agents and stay in control"; echo
@@ -31,6 +31,9 @@ types: $(VENV)/tests-installed  ## Check types
 
 bench: $(VENV)/tests-installed  ## Measure what the product costs; ID=B3 for one (docs/benchmarks.md)
 	@exec $(BIN)/python -m benchmarks $(or $(ID),all) $(ARGS)
+
+chaos: $(VENV)/tests-installed  ## Kill servers at random while people work, then count what was lost; MINUTES=2 for less
+	@exec $(BIN)/python -m benchmarks.chaos --minutes $(or $(MINUTES),10)
 
 format: $(VENV)/tests-installed  ## Bring the code into shape
 	@$(BIN)/python -m ruff check --fix --quiet .

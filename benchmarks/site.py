@@ -7,7 +7,7 @@ not part of it, and their CPU is not counted.
 import json
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -80,16 +80,16 @@ class Site:
 
 
 @contextmanager
-def site(workers: int = 1, database: str = "", **variables: str) -> Iterator[Site]:
+def site(workers: int = 1, database: str = "", address: str = "", **variables: str) -> Iterator[Site]:
     """The product, ready and furnished, and the model server; everything is ended and removed behind it.
 
-    ``variables`` are settings such as WORKER_SLOTS. The database is of the kind that ``database`` names, else SQLite or
-    what AGENTWEB_TEST_DB says.
+    ``variables`` are settings such as WORKER_SLOTS. The database is the empty one at ``address``, or a new one of the
+    kind that ``database`` names, else SQLite or what AGENTWEB_TEST_DB says.
     """
     with (
         tempfile.TemporaryDirectory(prefix="agentweb-bench-") as name,
-        databases.new_database(Path(name), "agentweb_bench", database) as address,
-        stack_on(Path(name) / "data", address, **(AS_DELIVERED | variables)) as stack,
+        nullcontext(address) if address else databases.new_database(Path(name), "agentweb_bench", database) as found,
+        stack_on(Path(name) / "data", found, **(AS_DELIVERED | variables)) as stack,
     ):
         stack.start("model")
         stack.begin(workers)

@@ -9,6 +9,9 @@ gaps, duplicates and disorder; coalescing several tokens into one frame changes 
 
     python fake_llm.py --port 9009 --tokens 200 --rate 30 --ttft 0.2
 
+With FAKE_LLM_RECORD in the environment, a line of JSON for each answer with a key goes to the file that it names:
+key, the moments (epoch microseconds) at which the request was there and the answer was written, and the request's body.
+
 Endpoints
     POST /v1/chat/completions   stream and non-stream
     GET  /v1/models             one model
@@ -40,6 +43,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import re
 import resource
 import signal
@@ -140,6 +144,7 @@ class Server(asyncio.Protocol):
     defaults: argparse.Namespace
     serial = 0
     stalled: set[Server] = set()
+    record = os.environ.get("FAKE_LLM_RECORD", "")
 
     def connection_made(self, transport) -> None:
         self.transport = transport
@@ -183,6 +188,7 @@ class Server(asyncio.Protocol):
 
     def route(self, method: str, path: str, body: bytes) -> None:
         if path.endswith("/chat/completions") and method == "POST":
+            self.arrived, self.body = time.time_ns() // 1000, body
             try:
                 plan = Plan(self.defaults, json.loads(body))
             except Exception as exc:  # a malformed request is answered, never a crash
@@ -329,7 +335,14 @@ class Server(asyncio.Protocol):
             parts.append(self.frame(f'{self.start}"choices":[],"usage":{json.dumps(self.usage())}}}'.encode()))
         parts.append(self.frame(b"[DONE]") + b"0\r\n\r\n")
         self.transport.write(b"".join(parts))
+        if self.record and self.plan.key:
+            self.note(time.time_ns() // 1000)
         self.free()
+
+    def note(self, ended: int) -> None:
+        told = {"key": self.plan.key, "arrived": self.arrived, "ended": ended, "body": self.body.decode()}
+        with open(self.record, "a") as file:
+            file.write(json.dumps(told) + "\n")
 
     def whole(self) -> None:
         text = b""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 
+from django.db import InterfaceError, OperationalError
 from structlog.contextvars import bound_contextvars
 
 from agentweb.engine import loop
@@ -20,7 +21,7 @@ from agentweb.worker.database import DatabaseThreads
 from agentweb.worker.flusher import Flusher
 from agentweb.worker.lane import Lane
 from agentweb.worker.preparing import Loaded, load, prepare
-from agentweb.worker.recorder import Recorder
+from agentweb.worker.recorder import FIRST_BACKOFF_S, Recorder
 
 logger = logging.getLogger(__name__)
 
@@ -69,7 +70,7 @@ class Drive:
 
     async def to_the_end(self) -> None:
         try:
-            await self._advance()
+            await self._advance_over_outages()
         except LeaseLost:
             logger.info("The run went to another worker.")
         except asyncio.CancelledError:
@@ -77,6 +78,21 @@ class Drive:
         except Exception:
             logger.exception("The run failed.")
             await self._fail()
+
+    async def _advance_over_outages(self) -> None:
+        """While the database cannot be reached, again after a moment, for about as long as a lease holds: what
+        matters is in the rows. Then the run is left as it is, and the sweep finds that nobody works on it."""
+        waited_s, backoff_s = 0.0, FIRST_BACKOFF_S
+        while True:
+            try:
+                return await self._advance()
+            except (OperationalError, InterfaceError) as error:
+                if waited_s >= self._shop.patience_s:
+                    logger.exception("The database did not come back; the run is left to whoever finds it.")
+                    return
+                logger.warning("The database could not be reached, so the run is loaded again: %s", error)
+            await asyncio.sleep(backoff_s)
+            waited_s, backoff_s = waited_s + backoff_s, backoff_s * 2
 
     async def _advance(self) -> None:
         while True:
