@@ -31,7 +31,7 @@ PRODUCT = (*(f"worker-{number}" for number in range(1, WORKERS + 1)), "web", "va
 LIKELY = {"worker-1": 3, "worker-2": 3, "web": 2, "valkey": 2, DATABASE: 2}
 APART_S, AWAY_S = (2.0, 8.0), (0.0, 3.0)
 CANCELLED_EACH, STEERED_EACH, ASKED_EACH = 9, 3, 2  # conversations
-LOGS = Path(__file__).resolve().parent.parent / "test-results" / "chaos"
+LOGS = Path(__file__).resolve().parent.parent / "build" / "chaos"
 
 
 @dataclass

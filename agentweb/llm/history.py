@@ -6,7 +6,6 @@ texts are JSON objects; ids are distinct; names are safe; empty assistant messag
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from agentweb.engine.messages import AssistantMessage, Json, Message, ToolCall, ToolResult, UserMessage
 from agentweb.engine.ports import ToolSpec
@@ -14,12 +13,11 @@ from agentweb.llm.config import SendThinking
 from agentweb.llm.names import WireNames
 from agentweb.llm.results import MISSING_RESULT, real_result, wire_result, without_files
 from agentweb.llm.validation import validate_history
+from agentweb.llm.written import WireMessage, Written
 from agentweb.schema.defaults import fill
 from agentweb.schema.text import clean
 
 __all__ = ["build_messages", "build_tools", "keep_last", "validate_history"]
-
-WireMessage = dict[str, Any]
 
 _THINKING_FIELD = "reasoning_content"
 
@@ -46,9 +44,11 @@ def build_messages(
     *,
     strict_roles: bool = False,
     send_thinking: SendThinking = SendThinking.WITH_CALLS,
+    written: Written | None = None,
 ) -> list[WireMessage]:
-    """``strict_roles``: neighbours of one role are merged, for servers that want user and assistant to alternate."""
-    wire = _Wire(messages, names, send_thinking)
+    """``strict_roles``: neighbours of one role are merged, for servers that want user and assistant to alternate.
+    ``written`` knows the messages of the requests before, and remembers those of this one."""
+    wire = _Wire(messages, names, send_thinking, written or Written())
     built: list[WireMessage] = [{"role": "system", "content": clean(system)}] if system.strip() else []
     for position, message in enumerate(messages):
         built += wire.message(position, message)
@@ -71,7 +71,10 @@ def keep_last(messages: Sequence[Message], count: int) -> list[Message]:
 class _Wire:
     """Writes one transcript; knows its results by call, its wire ids and its speakers."""
 
-    def __init__(self, messages: Sequence[Message], names: WireNames, send_thinking: SendThinking) -> None:
+    def __init__(
+        self, messages: Sequence[Message], names: WireNames, send_thinking: SendThinking, written: Written
+    ) -> None:
+        self._written = written
         self._names = names
         self._send_thinking = send_thinking
         self._results: dict[str, list[ToolResult]] = {}
@@ -81,13 +84,20 @@ class _Wire:
         self._ids = _wire_ids(messages)
         speakers = {m.author for m in messages if isinstance(m, UserMessage) and m.author}
         self._several_speak = len(speakers) > 1
+        written.begin((names.pairs, send_thinking, self._several_speak))
 
     def message(self, position: int, message: Message) -> list[WireMessage]:
-        if isinstance(message, UserMessage):
-            return self._user(message)
-        if isinstance(message, AssistantMessage):
-            return self._assistant(message, [self._ids[position, at] for at in range(len(message.calls))])
-        return []  # a result is written behind its call, wherever it stands in the transcript
+        if isinstance(message, ToolResult):
+            return []  # a result is written behind its call, wherever it stands in the transcript
+        calls = message.calls if isinstance(message, AssistantMessage) else ()
+        ids = tuple(self._ids[position, at] for at in range(len(calls)))
+        results = [real_result(self._results.get(call.id, ())) for call in calls]
+        known = self._written.find(message, ids, results)
+        if known is not None:
+            return known
+        wire = self._user(message) if isinstance(message, UserMessage) else self._assistant(message, ids, results)
+        self._written.keep(message, ids, results, wire)
+        return wire
 
     def _user(self, message: UserMessage) -> list[WireMessage]:
         text = without_files(clean(message.text))
@@ -97,7 +107,9 @@ class _Wire:
             text = f"{clean(message.author)}: {text}"
         return [{"role": "user", "content": text}]
 
-    def _assistant(self, message: AssistantMessage, ids: list[str]) -> list[WireMessage]:
+    def _assistant(
+        self, message: AssistantMessage, ids: Sequence[str], results: Sequence[ToolResult | None]
+    ) -> list[WireMessage]:
         text = without_files(clean(message.text))
         if not text.strip() and not message.calls:
             return []
@@ -105,7 +117,7 @@ class _Wire:
         if message.calls:
             wire["tool_calls"] = [self._call(call, wire_id) for call, wire_id in zip(message.calls, ids, strict=True)]
         self._add_thinking(message, wire)
-        return [wire, *(self._result(call, wire_id) for call, wire_id in zip(message.calls, ids, strict=True))]
+        return [wire, *(_result(wire_id, result) for wire_id, result in zip(ids, results, strict=True))]
 
     def _call(self, call: ToolCall, wire_id: str) -> WireMessage:
         extra = {key: value for key, value in call.extra.items() if key != "function"}
@@ -121,11 +133,6 @@ class _Wire:
             },
         }
 
-    def _result(self, call: ToolCall, wire_id: str) -> WireMessage:
-        result = real_result(self._results.get(call.id, ()))
-        content = wire_result(result) if result else MISSING_RESULT
-        return {"role": "tool", "tool_call_id": wire_id, "content": content}
-
     def _add_thinking(self, message: AssistantMessage, wire: WireMessage) -> None:
         """Some providers refuse a call whose thinking does not come back with it."""
         wanted = self._send_thinking is SendThinking.ALWAYS or (
@@ -138,6 +145,11 @@ class _Wire:
                 wire["reasoning_details"] = message.extra["reasoning_details"]
         if "extra_content" in message.extra:
             wire["extra_content"] = message.extra["extra_content"]
+
+
+def _result(wire_id: str, result: ToolResult | None) -> WireMessage:
+    content = wire_result(result) if result else MISSING_RESULT
+    return {"role": "tool", "tool_call_id": wire_id, "content": content}
 
 
 def _wire_ids(messages: Sequence[Message]) -> dict[tuple[int, int], str]:

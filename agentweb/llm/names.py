@@ -46,6 +46,11 @@ class WireNames:
             seen.setdefault(_NAMESPACE.split(name)[-1], []).append(name)
         return {short: owners[0] for short, owners in seen.items() if short and len(owners) == 1}
 
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """True names and those to send."""
+        return tuple(self._wire.items())
+
     def wire(self, name: str) -> str:
         """The name to send. A tool that is no longer offered still gets a valid one."""
         return self._wire.get(name) or safe_name(name)

@@ -17,6 +17,7 @@ from agentweb.llm.endpoint import post_completion
 from agentweb.llm.errors import provider_fault, read_error, redact, retry_after
 from agentweb.llm.reader import Reading, no_rest, read_answer
 from agentweb.llm.request import WireRequest, build_request
+from agentweb.llm.written import Written
 
 
 class OpenAIModel:
@@ -28,6 +29,7 @@ class OpenAIModel:
         self.config = config
         self._new_id = new_id
         self._rest_s = rest_s
+        self._written = Written()
 
     @property
     def name(self) -> str:
@@ -35,7 +37,7 @@ class OpenAIModel:
 
     def prepare(self, request: ModelRequest) -> "OpenAICall":
         reading = Reading(self._new_id, self.config.prices, self.config.total_timeout_s, rest_s=self._rest_s)
-        return OpenAICall(self.config, build_request(self.config, request), reading)
+        return OpenAICall(self.config, build_request(self.config, request, self._written), reading)
 
 
 class OpenAICall:

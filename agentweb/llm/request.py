@@ -1,6 +1,5 @@
 """One request in its final form: the body as bytes, its digest, and the names to read the answer with."""
 
-import json
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
@@ -10,6 +9,7 @@ from agentweb.engine.ports import ModelRequest
 from agentweb.llm.config import ModelConfig
 from agentweb.llm.history import build_messages, build_tools
 from agentweb.llm.names import WireNames
+from agentweb.llm.written import Written, as_json
 
 WRAP_UP_INSTRUCTION = (
     "The limit of this run is reached, so no more tools can be used. Write the last message now, in the language of "
@@ -28,8 +28,10 @@ class WireRequest:
     tools_offered: bool
 
 
-def build_request(config: ModelConfig, request: ModelRequest) -> WireRequest:
-    """The body for a streamed chat completion. Fields of ``config.body`` win over ours."""
+def build_request(config: ModelConfig, request: ModelRequest, written: Written | None = None) -> WireRequest:
+    """The body for a streamed chat completion. Fields of ``config.body`` win over ours. ``written`` is of the run's
+    requests before."""
+    written = written or Written()
     names = WireNames(spec.name for spec in request.tools)
     messages = build_messages(
         request.system,
@@ -37,6 +39,7 @@ def build_request(config: ModelConfig, request: ModelRequest) -> WireRequest:
         names,
         strict_roles=config.strict_roles,
         send_thinking=config.send_thinking,
+        written=written,
     )
     body: dict[str, Any] = {"model": config.model, "messages": messages, "stream": True}
     body["stream_options"] = {"include_usage": True}
@@ -47,9 +50,19 @@ def build_request(config: ModelConfig, request: ModelRequest) -> WireRequest:
     if request.purpose is Purpose.WRAP_UP:
         _wrap_up(body, strict_roles=config.strict_roles)
     body.update(config.body)
-    content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    content = _content(body, written).encode("utf-8", "replace")
     tools_offered = bool(request.tools) and request.purpose is not Purpose.WRAP_UP
     return WireRequest(body, content, sha256(content).hexdigest(), names, tools_offered)
+
+
+def _content(body: dict[str, Any], written: Written) -> str:
+    """The body as JSON, put together from what is written already."""
+    parts = []
+    for name, value in body.items():
+        ours = name == "messages" and isinstance(value, list)
+        whole = "[" + ",".join(map(written.text, value)) + "]" if ours else as_json(value)
+        parts.append(f"{as_json(name)}:{whole}")
+    return "{" + ",".join(parts) + "}"
 
 
 def _wrap_up(body: dict[str, Any], *, strict_roles: bool) -> None:
