@@ -25,12 +25,12 @@ from benchmarks.people import Person
 from benchmarks.postgres import Postgres, postgres
 
 WORKERS = 2
-TALKERS = 10
+TALKERS = 16
 DATABASE = "PostgreSQL"
 PRODUCT = (*(f"worker-{number}" for number in range(1, WORKERS + 1)), "web", "valkey")
 LIKELY = {"worker-1": 3, "worker-2": 3, "web": 2, "valkey": 2, DATABASE: 2}
 APART_S, AWAY_S = (2.0, 8.0), (0.0, 3.0)
-CANCELLED_EACH, STEERED_EACH, ASKED_EACH = 9, 3, 2  # conversations
+CANCELLED_EACH, STEERED_EACH, ASKED_EACH = 5, 3, 2  # conversations
 LOGS = Path(__file__).resolve().parent.parent / "build" / "chaos"
 
 
@@ -52,9 +52,12 @@ class Chaos:
             person = self.ours.person(client)
             talkers = [asyncio.create_task(self._talk(person, number, until)) for number in range(TALKERS)]
             watch = asyncio.create_task(self._keep_up())
-            await self._kill(until)
-            done = await asyncio.gather(*talkers, return_exceptions=True)
-            watch.cancel()
+            try:
+                await self._kill(until)
+                done = await asyncio.gather(*talkers, return_exceptions=True)
+            finally:
+                for each in (watch, *talkers):
+                    each.cancel()
         for error in done:
             if isinstance(error, BaseException):
                 print(f"  a person gave up: {error!r}")
@@ -95,7 +98,7 @@ class Chaos:
         number = 0
         while time.monotonic() < until:
             number += 1
-            await self._converse(person, f"{talker}.{number}", number)
+            await self._converse(person, f"{talker}.{number}", talker + number)
 
     async def _converse(self, person: Person, key: str, number: int) -> None:
         """Two messages, the second perhaps while the first is answered."""

