@@ -1,4 +1,4 @@
-"""100 runs with tools, and 12 times a worker that is at work gets SIGKILL at a random moment.
+"""100 runs with tools, and 12 times a worker that is at work gets SIGKILL at a random moment of the whole.
 
 Effects are counted by what the tools leave in a file of their own. A person approves what is asked and, where it is
 not known whether a payment happened, looks there and says so.
@@ -14,8 +14,9 @@ from tests.waiting import until
 RUNS = 100
 KILLS = 12
 WORKERS = 2
-APART_S = (0.5, 3.0)
+EVENTS = (6, 26)  # of each run, between which the kills are spread over all runs
 BUSY_S = 60.0
+_EVENTS = "SELECT SUM(last_event) FROM runs_run"
 
 
 def measure(options: Options) -> list[Figure]:
@@ -47,10 +48,10 @@ async def _play(ours: CrashSite, runs: int, kills: int) -> int:
             sent = await person.send(await person.converse(), task(f"{number}", ask=number % 4 == 0))
             await person.attend(sent.run)
 
-        tasks = [asyncio.create_task(one(number)) for number in range(runs - kills)]
-        for number in range(kills):
-            tasks.append(asyncio.create_task(one(runs - kills + number)))  # so that there is always one at work
-            await asyncio.sleep(random.uniform(*APART_S))
+        tasks = [asyncio.create_task(one(number)) for number in range(runs)]
+        moments = sorted(random.sample(range(EVENTS[0] * runs, EVENTS[1] * runs), kills))
+        for number, moment in enumerate(moments):
+            await asyncio.to_thread(until, lambda: _events(ours) >= moment, BUSY_S, f"{moment} events")  # noqa: B023
             busy = await asyncio.to_thread(until, ours.busy, BUSY_S, "a worker is at work")
             name = random.choice(busy)
             await asyncio.to_thread(ours.place.stack.kill, name)
@@ -58,3 +59,7 @@ async def _play(ours: CrashSite, runs: int, kills: int) -> int:
             print(f"  kill {number + 1}: {name}, {sum(each.done() for each in tasks)} runs had ended", flush=True)
         await asyncio.gather(*tasks)
         return person.settled
+
+
+def _events(ours: CrashSite) -> int:
+    return int(ours.rows.of(_EVENTS)[0][0] or 0)
