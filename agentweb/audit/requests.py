@@ -79,7 +79,13 @@ def _build(run: Run, number: int, asked: Asked) -> WireRequest:
     snapshot = json.loads(run.snapshot.data)
     said = _said_before(run, number)
     request = _request(asked, said, snapshot)
-    return build_request(config_of(snapshot["model"]), _shaped(run, number, asked, request, said))
+    return build_request(config_of(_model(asked, snapshot)), _shaped(run, number, asked, request, said))
+
+
+def _model(asked: Asked, snapshot: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The agent's model, or the cheaper one where people chose that."""
+    cheaper: Mapping[str, Any] | None = snapshot.get("cheaper")
+    return cheaper if cheaper and cheaper["name"] == asked.model else snapshot["model"]
 
 
 def _request(asked: Asked, said: Transcript, snapshot: Mapping[str, Any]) -> ModelRequest:

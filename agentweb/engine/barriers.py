@@ -85,6 +85,8 @@ def _about_budget(work: Work, budget: Budget, calls: list[Usage]) -> QuestionAsk
     offer: dict[str, Json] = {"amount": number(budget.offer)}
     if work.fold_plan(forced=True) is not None:
         offer["compact"] = False
+    if work.setup.cheaper and not work.transcript.cheaper:
+        offer["cheaper"], facts["cheaper"] = False, work.setup.cheaper.name
     return _question(work, Question.BUDGET, facts, offer, BUDGET, admins=budget.admins)
 
 

@@ -91,8 +91,8 @@ async def _ask(work: Work, summary: _Summary) -> AsyncGenerator[Step, None]:
     work.add(*shape.failures)
     if shape.refused:
         raise shape.refused
-    prepared = setup.model.prepare(shape.request)
-    turn, model = work.transcript.turn, setup.model.name
+    prepared = work.model.prepare(shape.request)
+    turn, model = work.transcript.turn, work.model.name
     work.add(SummaryRequested(summary.message, turn, summary.attempt, model, prepared.digest, *of))
     yield work.take()
     began = setup.clock()

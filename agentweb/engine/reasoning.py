@@ -103,11 +103,11 @@ async def _begin(work: Work, purpose: Purpose) -> PreparedCall:
     work.add(*shape.failures)
     prepared: PreparedCall
     try:
-        prepared = _Refused(shape.refused) if shape.refused else setup.model.prepare(shape.request)
+        prepared = _Refused(shape.refused) if shape.refused else work.model.prepare(shape.request)
     except ModelError as error:
         prepared = _Refused(error)
     turn, attempt = transcript.turn, transcript.attempt + 1
-    work.add(ModelRequested(message, turn, attempt, setup.model.name, prepared.digest, purpose))
+    work.add(ModelRequested(message, turn, attempt, work.model.name, prepared.digest, purpose))
     return prepared
 
 

@@ -6,6 +6,7 @@ from agentweb.engine.closing import End, ending
 from agentweb.engine.context import Plan, overhead, plan
 from agentweb.engine.enums import StopAfter
 from agentweb.engine.events import Batch, Event, RunPaused
+from agentweb.engine.ports import Model
 from agentweb.engine.seams import About
 from agentweb.engine.setup import Setup
 from agentweb.engine.spending import spent
@@ -36,6 +37,11 @@ class Work:
     @property
     def cancelled(self) -> bool:
         return self.setup.controls.cancelled
+
+    @property
+    def model(self) -> Model:
+        """The model that is asked: the agent's, or the cheaper one once people chose it for the rest of the run."""
+        return self.setup.cheaper if self.setup.cheaper and self.transcript.cheaper else self.setup.model
 
     @property
     def may_act(self) -> bool:

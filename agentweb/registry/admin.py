@@ -97,7 +97,7 @@ class AgentAdmin(admin.ModelAdmin):
     readonly_fields = ["public_id"]
     fieldsets = [
         (None, {"fields": ["name", "description", "instructions", "enabled"]}),
-        (_("Who and with what"), {"fields": ["team", "model", "tools"]}),
+        (_("Who and with what"), {"fields": ["team", "model", "cheaper_model", "tools"]}),
         (_("Limits"), {"fields": ["max_turns", "sequential", "loop_guard"]}),
         (_("Long conversations"), {"fields": ["folding", "whole_turns", "fold_at", "fold_every"]}),
         (_("For programs"), {"fields": ["public_id"]}),

@@ -128,6 +128,15 @@ class Agent(models.Model):
         verbose_name=_("model"),
         help_text=_("Empty: the model named default, or the scripted one."),
     )
+    cheaper_model = models.ForeignKey(
+        ChatModel,
+        models.PROTECT,
+        related_name="+",
+        null=True,
+        blank=True,
+        verbose_name=_("cheaper model"),
+        help_text=_("People may choose it for the rest of a run when a budget runs low. Empty: no such choice."),
+    )
     tools = models.ManyToManyField(Tool, related_name="agents", blank=True, verbose_name=_("tools"))
     max_turns = models.PositiveSmallIntegerField(
         _("turn limit"), default=10, validators=[MinValueValidator(1), MaxValueValidator(200)]

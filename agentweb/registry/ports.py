@@ -38,13 +38,18 @@ _SECRETS = fixed.Query(
 
 
 def model_for(
-    snapshot: Mapping[str, Any], *, new_id: Callable[[], str], rest_s: Callable[[], float] = no_rest
+    snapshot: Mapping[str, Any],
+    *,
+    new_id: Callable[[], str],
+    rest_s: Callable[[], float] = no_rest,
+    which: str = "model",
 ) -> Model:
-    """The model of a run. Queries the row for its key and headers, which no snapshot holds.
+    """The model of a run, or the one that its snapshot calls ``which``. Queries the row for its key and headers, which
+    no snapshot holds.
 
     ``rest_s``: for how long its words may gather where they come from. Never raises: a model that cannot be used ends
     its run with a sentence."""
-    data = snapshot["model"]
+    data = snapshot[which]
     if data["kind"] == ChatModel.Kind.SCRIPTED:
         return make_model(data, new_id=new_id)
     row: ChatModel | None = _SECRETS.first(pk=data["id"])

@@ -51,6 +51,7 @@ def build(agent: Agent, *, max_turns: int | None = None) -> Built:
         },
         "goals": goals.data(agent),
         "model": model_data(model),
+        "cheaper": model_data(agent.cheaper_model) if agent.cheaper_model else None,
         "tools": [tool_data(spec) for spec in specs],
     }
     return Built(*_canonical(json.dumps(data)), model.name)

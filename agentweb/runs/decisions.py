@@ -27,6 +27,7 @@ OFFERS = {
         "properties": {
             "amount": {"type": "number", "minimum": 0, "maximum": 1_000_000_000_000},
             "compact": {"type": "boolean"},
+            "cheaper": {"type": "boolean"},
         },
         "required": ["amount"],
         "additionalProperties": False,

@@ -108,6 +108,7 @@ def load(run: Run) -> tuple[Transcript, Usage]:
         folded_at=sum(row.pk < folds[-1].pk for row in rows) if folds else 0,
         overflows=place.overflows,
         must_fold=place.must_fold,
+        cheaper=place.cheaper,
         usages={str(row.public_id): _usage(row.usage) for row in rows if row.usage},
         turn=place.turn,
         turn_open=place.turn_open,

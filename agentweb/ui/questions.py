@@ -48,7 +48,8 @@ DECIDED = {
 @dataclass(frozen=True, slots=True)
 class QuestionCard:
     """``words`` say what it is about; ``decided`` is the style, icon and words of the decision. ``may_fold``: older
-    messages may be folded first; ``folds``: somebody wanted that."""
+    messages may be folded first; ``folds``: somebody wanted that. ``cheaper`` names the model to which it may
+    change, ``switches``: somebody wanted it to."""
 
     row: Approval
     title: str
@@ -60,6 +61,8 @@ class QuestionCard:
     amount: str = ""
     may_fold: bool = False
     folds: bool = False
+    cheaper: str = ""
+    switches: bool = False
     unit: str = ""
     granted: str = ""
     problems: dict[str, str] = field(default_factory=dict)
@@ -87,6 +90,8 @@ def question_card(row: Approval) -> QuestionCard:
         may_decide=bool(getattr(row, "may_decide", False)),
         amount=str(row.arguments["amount"]) if budget else "",
         may_fold="compact" in row.arguments,
+        cheaper=str(facts.get("cheaper", "")) if "cheaper" in row.arguments else "",
+        switches=bool((row.final_arguments or {}).get("cheaper")),
         folds=bool((row.final_arguments or {}).get("compact")),
         unit=str(UNITS[Unit(facts["unit"])]) if budget else "",
         granted=_granted(row) if budget else "",

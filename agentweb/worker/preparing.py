@@ -68,6 +68,7 @@ def prepare(
     workspace = workspaces.folder(claimed.conversation)
     return Setup(
         model=model_for(snapshot, new_id=new_id, rest_s=rest_s),
+        cheaper=model_for(snapshot, new_id=new_id, rest_s=rest_s, which="cheaper") if snapshot.get("cheaper") else None,
         tools=AgentTools(snapshot, workspace=workspace, cancelled=lambda: controls.cancelled),
         policy=LivePolicy(in_thread),
         inbox=RunInbox(claimed.run_id, in_thread),

@@ -54,7 +54,7 @@ from agentweb.engine.seams import About, Block, Note, Rewrite, Stop, ThinkAgain
 from agentweb.engine.spending import spent
 from agentweb.engine.transcript import Asked, CallEntry
 from agentweb.engine.usage import Limits, Usage
-from tests.engine.fakes import QUESTION, FakePolicy, Says, Shell, same, tool
+from tests.engine.fakes import QUESTION, FakePolicy, Says, ScriptedTestModel, Shell, same, tool
 
 NAMES = ("write", "again", "read", "nothing")
 SAME = {"does": "ok", "rule": "free"}
@@ -268,9 +268,10 @@ class Story:
         every = self.draw(st.sampled_from([None, None, 1, 2]))
         folding = Folding(self.draw(st.sampled_from(list(Strategy))), self.draw(st.integers(1, 3)), 300, every=every)
         budgets = Pot(self.shell, self.draw(st.sampled_from([300, 900, 100_000])))
-        self.shell.setup = replace(self.shell.setup, folding=folding, budgets=budgets)
+        cheaper = ScriptedTestModel([], "small", self.shell.model.requests)
+        self.shell.setup = replace(self.shell.setup, folding=folding, budgets=budgets, cheaper=cheaper)
         self.model = Model(self.draw, self.shell, stuck=stuck)
-        self.shell.model.script = self.model  # type: ignore[assignment]
+        self.shell.model.script = cheaper.script = self.model  # type: ignore[assignment]
         self.calm = 400 if stuck else 40  # steps until somebody ends it
         self.talkative, self.messages = 1 if stuck else 3, 0
         self.looked = 0
@@ -346,7 +347,7 @@ class Story:
         offer = dict(asked.offer)
         if kind is DecisionKind.MODIFY and asked.about is Question.BUDGET:
             offer["amount"] = self.draw(st.sampled_from([0, 10, 1_000]))
-            offer |= {"compact": self.draw(st.booleans())} if "compact" in offer else {}
+            offer |= {name: self.draw(st.booleans()) for name in ("compact", "cheaper") if name in offer}
         self.shell.say(kind, arguments=None if kind is DecisionKind.REJECT else offer, comment="so")
 
     def possible(self, entry: CallEntry) -> list[Resolution]:

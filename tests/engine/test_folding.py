@@ -6,11 +6,18 @@ from decimal import Decimal
 from agentweb.engine.budgets import Budget, Grant
 from agentweb.engine.context import Folding
 from agentweb.engine.enums import DecisionKind, ErrorKind, NoteKind, Outcome, Purpose, Reason, Strategy, Unit
-from agentweb.engine.events import ContextFolded, QuestionAsked, QuestionDecided, RunFinished, SummaryRequested
+from agentweb.engine.events import (
+    ContextFolded,
+    ModelRequested,
+    QuestionAsked,
+    QuestionDecided,
+    RunFinished,
+    SummaryRequested,
+)
 from agentweb.engine.messages import UserMessage
 from agentweb.engine.ports import ModelError
 from agentweb.engine.usage import Limits, Usage
-from tests.engine.fakes import Says, Shell, call, has, tool
+from tests.engine.fakes import Says, ScriptedTestModel, Shell, call, has, tool
 
 TOO_LONG = ModelError(ErrorKind.CONTEXT_LENGTH, "The context is too long.")
 LAST = "MessageFinished TurnFinished RunFinished"
@@ -224,6 +231,21 @@ async def test_people_may_have_it_folded_before_it_goes_on_within_a_budget() -> 
     await run.resume()
 
     assert len(folds(run)) == 1
+    assert end(run) == (Outcome.ANSWERED, Reason.DONE)
+
+
+async def test_people_may_go_on_with_a_cheaper_model_for_the_rest_of_the_run() -> None:
+    run = shell(5, Folding(), Says("Never asked"))
+    cheaper = ScriptedTestModel([Says("More", (call("c9"),)), Says("Done")], name="small")
+    run.setup = replace(run.setup, budgets=Tight(run), cheaper=cheaper)
+    await run.go()
+    asked = next(event for event in run.events if isinstance(event, QuestionAsked))
+    assert (asked.offer["cheaper"], asked.facts["cheaper"]) == (False, "small")
+    run.say(DecisionKind.MODIFY, arguments={"amount": 0, "cheaper": True})
+    await run.resume()
+
+    models = [event.model for event in run.events if isinstance(event, ModelRequested)]
+    assert models == ["scripted"] * 5 + ["small"] * 2
     assert end(run) == (Outcome.ANSWERED, Reason.DONE)
 
 

@@ -104,12 +104,12 @@ def test_a_worker_that_takes_over_knows_that_people_wanted_it_folded(cast):
     question = waiting_question(cast, run)
     decisions.decide(user=cast.owner, approval=question, decision="approve", digest=question.digest)
     said = (str(question.public_id), enums.Question.CIRCLES, enums.ApprovalStatus.MODIFIED, enums.DecisionKind.MODIFY)
-    decided = events.QuestionDecided(*said, "owner", "", {"compact": True})
+    decided = events.QuestionDecided(*said, "owner", "", {"compact": True, "cheaper": True})
     holder, fold, first = hold(run), str(uuid4()), str(run.messages.filter(role="assistant").get().public_id)
     asked = events.SummaryRequested(fold, 2, 1, "scripted", "d", (first,), (), 1_000)
     journal.append(holder, (decided, events.TurnStarted(2), asked))
     run.refresh_from_db()
-    assert transcripts.load(run)[0].must_fold
+    assert transcripts.load(run)[0].must_fold and transcripts.load(run)[0].cheaper
     assert transcripts.load(run)[0] == replayed(run)
     summary = enums.Strategy.SUMMARY
     journal.append(holder, (events.ContextFolded(fold, 2, summary, (first,), (), 1, "In short.", 9, 1),))

@@ -19,6 +19,8 @@ from agentweb.schema.json_text import JsonError, parse_json
 from agentweb.ui.answers import changes_lists, full_page, is_fragment, page
 from agentweb.ui.questions import question_card
 
+CHOICES = ("compact", "cheaper")  # what may come with more of a budget
+
 
 @require_GET
 @page
@@ -32,7 +34,7 @@ def card_question(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
 def question_decide(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
     """One answer. Whoever comes too late gets the card as it truly is; what was typed stays."""
     row = _question(request, public_id)
-    typed = {name: text_of(request, name) for name in ("comment", "amount", "compact")}
+    typed = {name: text_of(request, name) for name in ("comment", "amount", *CHOICES)}
     try:
         decisions.decide(
             user=request.user,
@@ -66,9 +68,8 @@ def _decision(request: HttpRequest, row: Approval) -> dict[str, Any]:
     except JsonError as error:
         words = _("Enter a number.")
         raise Invalid(words, [("amount", words)]) from error
-    wanted = {**row.arguments, "amount": number}
-    if "compact" in row.arguments:
-        wanted["compact"] = request.POST.get("compact") == "yes"
+    choices = {name: request.POST.get(name) == "yes" for name in CHOICES if name in row.arguments}
+    wanted = {**row.arguments, "amount": number, **choices}
     if wanted == row.arguments:
         return {"decision": decision}
     return {"decision": DecisionKind.MODIFY, "arguments": wanted}

@@ -94,6 +94,9 @@ FACTS = {
 }
 
 
+OFFER = {"amount": 5000, "compact": False, "cheaper": False}
+
+
 def budget_question(cast, admins: bool = False, **facts) -> Approval:
     return waiting_question(cast, cast.run(), Question.BUDGET, FACTS | facts, {"amount": 5000}, admins=admins)
 
@@ -129,14 +132,19 @@ def test_the_amount_on_the_card_is_what_is_granted(cast, amount, status, shown):
     assert shown in text_of(response)
 
 
-def test_older_messages_may_be_folded_first(cast):
-    question = waiting_question(cast, cast.run(), Question.BUDGET, FACTS, {"amount": 5000, "compact": False})
+def test_older_messages_may_be_folded_first_and_a_cheaper_model_chosen(cast):
+    question = waiting_question(cast, cast.run(), Question.BUDGET, FACTS | {"cheaper": "small"}, OFFER)
     words = text_of(browser(cast.owner).get(f"/cards/question/{question.public_id}"))
-    assert "Fold older messages first, so that each turn costs less" in words
-    said = browser(cast.owner).post(address(question), answer(question, amount="5000", compact="yes"), headers=HTMX)
-    assert "Goes on · 5,000 tokens more · older messages are folded first" in text_of(said)
+    assert "Fold older messages first, so that each turn costs less Go on with the cheaper model small" in words
+    said = browser(cast.owner).post(
+        address(question), answer(question, amount="5000", compact="yes", cheaper="yes"), headers=HTMX
+    )
+    assert "5,000 tokens more · older messages are folded first · with the cheaper model" in text_of(said)
     question.refresh_from_db()
-    assert (question.status, question.final_arguments) == ("modified", {"amount": 5000, "compact": True})
+    assert (question.status, question.final_arguments) == (
+        "modified",
+        {"amount": 5000, "compact": True, "cheaper": True},
+    )
 
 
 @pytest.mark.parametrize(("amount", "words"), [("lots", "Enter a number."), ("-1", "0")])
