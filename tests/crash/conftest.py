@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 
 from agentweb.runs.models import Run
@@ -15,6 +16,8 @@ from tests.crash.site import Asked, Person, Site
 def running_site(tmp_path_factory, django_db_setup, django_db_blocker) -> Iterator[Site]:
     """The tests read the rows of the database on which the real processes work."""
     with django_db_blocker.unblock():
+        if connection.introspection.table_names():  # other tests came before
+            call_command("flush", verbosity=0, interactive=False)
         site = Site(tmp_path_factory.mktemp("site"), databases.address_of(connection.settings_dict))
         try:
             site.open()
