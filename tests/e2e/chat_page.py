@@ -75,15 +75,15 @@ class Chat:
         expect(self.page.locator(".run")).to_have_count(before + 1)
 
     def expect_finished(self, word: str = "Answered") -> None:
-        expect(self.state).to_have_attribute("data-status", "finished", timeout=SLOW)
+        expect(self.state).to_have_attribute("data-status", "finished")
         expect(self.state.locator("strong")).to_have_text(word)
 
     def expect_waiting(self, count: int = 1) -> None:
-        expect(self.waiting).to_have_count(count, timeout=SLOW)
+        expect(self.waiting).to_have_count(count)
 
     def expect_words(self) -> None:
         """Something of the answer is there."""
-        expect(self.answer).to_contain_text(re.compile(r"\S"), timeout=SLOW)
+        expect(self.answer).to_contain_text(re.compile(r"\S"))
 
     def button(self, name: str, within: Locator | None = None) -> Locator:
         return (within or self.page).get_by_role("button", name=name, exact=True)

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Cookie, Page
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Cookie, Page, expect
 
 from tests import chromium, databases
 from tests.e2e.chat_page import Chat
@@ -21,6 +21,8 @@ from tests.stack import Stack, stack_on
 
 HERE = Path(__file__).resolve().parent
 TOOLS = "tests.e2e.slow_tools"
+
+expect.set_options(timeout=30_000)  # how busy the machine is, is no fault of a page; what must be quick is measured
 
 
 @pytest.fixture(scope="session")

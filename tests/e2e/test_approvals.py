@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.chat_page import SLOW, Chat
+from tests.e2e.chat_page import Chat
 from tests.e2e.program import Program
 
 REFUSED = "the server responded with a status of 4"
@@ -155,7 +155,7 @@ def test_a_risky_call_needs_a_comment_and_a_look(echo: Chat, told: Program):
     echo.expect_waiting()
     echo.button("Approve").click()
     card = echo.page.locator(".approval.pending.high")
-    expect(card).to_be_visible(timeout=SLOW)
+    expect(card).to_be_visible()
     comment, look = card.get_by_label("Comment"), card.get_by_label("I have looked at what this will do.")
     echo.button("Approve", card).click()
     assert comment.evaluate("field => field.validity.valueMissing")
@@ -248,7 +248,7 @@ def test_the_inbox_counts_shows_and_decides_what_waits(window: Callable[..., Pag
     inbox = window("ben")
     run = told.send(told.converse("Echo"), writing())
     elsewhere = Chat.open(inbox.context.new_page(), told.converse("Echo"))
-    expect(elsewhere.page.locator("#inbox-count-side")).to_contain_text("1", timeout=SLOW)
+    expect(elsewhere.page.locator("#inbox-count-side")).to_contain_text("1")
     inbox.goto("/approvals/")
     expect(inbox).to_have_title(re.compile(r"^\(1\)"))
     inbox.get_by_role("button", name="Approve", exact=True).click()

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from agentweb.toolbox import catalog
-from tests.e2e.chat_page import SLOW, Chat
+from tests.e2e.chat_page import Chat
 from tests.e2e.program import Program, Told
 from tests.e2e.slow_tools import dig
 from tests.e2e.tasks import TASKS, Task
@@ -56,7 +56,7 @@ def test_a_strict_configuration_is_shown_as_a_diff_before_it_is_written(ann: Pag
     expect(chat.waiting.locator(".diff del")).to_have_count(0)
     first = chat.waiting.get_attribute("id")
     chat.button("Approve", chat.waiting).click()
-    expect(ann.locator(f".approval.pending:not(#{first})")).to_have_count(1, timeout=SLOW)
+    expect(ann.locator(f".approval.pending:not(#{first})")).to_have_count(1)
     expect(chat.waiting.locator(".diff del", has_text='"strict": false')).to_be_visible()
     expect(chat.waiting.locator(".diff ins", has_text='"strict": true')).to_be_visible()
     chat.approve_all()
@@ -70,8 +70,8 @@ def _as_read(chat: Chat, asked: int, program: Program) -> Told:
     expect(chat.totals).to_contain_text(f"{behind.usage['input_tokens']:,} in")
     assert chat.page.locator(".message.user").count() == 1, "what another tab asked is not here"
     outcome = chat.state.locator("strong").inner_text()
-    expect(chat.calls, "each card is fetched by itself").to_have_count(len(behind.calls), timeout=SLOW)
-    expect(chat.page.locator('.call[data-status="started"]')).to_have_count(0, timeout=SLOW)
+    expect(chat.calls, "each card is fetched by itself").to_have_count(len(behind.calls))
+    expect(chat.page.locator('.call[data-status="started"]')).to_have_count(0)
     cards = chat.calls.evaluate_all(
         "cards => cards.map(card => [card.querySelector('.call-name').innerText, card.dataset.status, card.className])"
     )

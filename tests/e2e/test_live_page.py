@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.chat_page import SLOW, Chat
+from tests.e2e.chat_page import Chat
 from tests.e2e.program import Program
 from tests.e2e.speech import SAMPLE, Speech, saying
 from tests.stack import Stack
@@ -21,8 +21,8 @@ def test_thoughts_tools_an_approval_words_and_totals_appear_without_a_reload(
     chat = Chat.open(ann, program("ann").converse("Builder"))
     ann.evaluate("document.body.dataset.sinceLoad = 'yes'")
     chat.ask("Make the TypeScript configuration strict")
-    expect(chat.thoughts.first).to_have_text("Is there a TypeScript configuration?", timeout=SLOW)
-    expect(chat.calls.first.locator(".state").first).to_have_text("Done", timeout=SLOW)
+    expect(chat.thoughts.first).to_have_text("Is there a TypeScript configuration?")
+    expect(chat.calls.first.locator(".state").first).to_have_text("Done")
     chat.expect_waiting()
     expect(chat.state.locator("strong")).to_have_text("Waiting for approval")
     expect(chat.totals).to_contain_text("2 model calls")
@@ -36,7 +36,7 @@ def test_thoughts_tools_an_approval_words_and_totals_appear_without_a_reload(
 
 def test_a_working_tool_says_how_far_it_is(echo: Chat):
     echo.ask('[[call dig {"seconds": 2}]] [[tokens=1]]')
-    expect(echo.calls.locator(".progress-line")).to_have_text(re.compile(r"dug \d+ of 20"), timeout=SLOW)
+    expect(echo.calls.locator(".progress-line")).to_have_text(re.compile(r"dug \d+ of 20"))
     expect(echo.calls.locator("progress")).to_be_visible()
     expect(echo.state.locator("strong")).to_have_text("Running tool: Dig…")
     echo.expect_finished()
@@ -46,7 +46,7 @@ def test_a_working_tool_says_how_far_it_is(echo: Chat):
 
 def test_a_reload_and_a_second_tab_in_mid_stream_show_the_same_in_the_end(echo: Chat, speech: Speech):
     echo.ask(speech.held(SAMPLE, at="def add"))
-    expect(echo.answer.locator("pre")).to_contain_text("def", timeout=SLOW)
+    expect(echo.answer.locator("pre")).to_contain_text("def")
     second = echo.in_another_tab()
     expect(second.answer.locator("pre")).to_contain_text("def")
     echo.page.reload()
@@ -92,7 +92,7 @@ def test_a_restart_in_the_middle_of_an_answer_loses_and_doubles_nothing(
 ):
     watch.expect("ERR_CONNECTION", "WebSocket", "503", "500", "ERR_EMPTY_RESPONSE", "Failed to fetch")
     echo.ask(speech.held(SAMPLE, at="def add"))
-    expect(echo.answer.locator("pre")).to_contain_text("def", timeout=SLOW)
+    expect(echo.answer.locator("pre")).to_contain_text("def")
     stack.kill(process)
     stack.start(process)
     speech.go_on()

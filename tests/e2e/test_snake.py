@@ -5,7 +5,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.chat_page import SLOW, Chat
+from tests.e2e.chat_page import Chat
 from tests.e2e.program import Program
 from tests.e2e.tasks import TASKS
 from tests.waiting import until
@@ -33,7 +33,7 @@ def test_the_downloaded_game_is_played_with_the_keyboard(
     chat = Chat.open(ann, conversation)
     chat.ask(TASKS["snake"].english)
     chat.expect_waiting(3)
-    expect(chat.waiting.first.locator(".diff ins").first).to_contain_text("<!doctype html>", timeout=SLOW)
+    expect(chat.waiting.first.locator(".diff ins").first).to_contain_text("<!doctype html>")
     assert chat.approve_all() == 3
     download(ann, tmp_path)
     with browser.new_context(offline=True) as alone:
@@ -59,7 +59,7 @@ def play(game: Page) -> None:
     expect(game.locator("#message")).to_contain_text("Paused")
     assert _painted(game), "the snake is drawn on the board"
     game.keyboard.press("Space")
-    expect(game.locator("#message")).to_contain_text("Game over", timeout=SLOW)
+    expect(game.locator("#message")).to_contain_text("Game over")
     game.get_by_role("button", name="New game").click()
     expect(game.locator("#message")).to_have_text("Go!")
     expect(game.locator("#score")).to_have_text("0")

@@ -7,7 +7,7 @@ from datetime import datetime
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.chat_page import SLOW, Chat
+from tests.e2e.chat_page import Chat
 from tests.e2e.program import Program
 
 AT_ONCE = 1.0
@@ -31,9 +31,9 @@ def at_work(chat: Chat, told: Program, moment: str) -> None:
     if moment == "in mid-stream":
         chat.expect_words()
     elif moment == "in a tool":
-        expect(chat.calls.locator(".progress-line")).to_contain_text("dug", timeout=SLOW)
+        expect(chat.calls.locator(".progress-line")).to_contain_text("dug")
     else:
-        expect(chat.state.locator("strong")).to_have_text("Thinking…", timeout=SLOW)
+        expect(chat.state.locator("strong")).to_have_text("Thinking…")
 
 
 @pytest.mark.parametrize("moment", WORKING)
@@ -81,7 +81,7 @@ def test_a_message_for_later_is_delivered_when_the_run_would_end(echo: Chat, tol
 
 def test_a_waiting_message_may_be_changed_taken_back_and_comes_back_on_cancel(echo: Chat):
     echo.ask(DIGGING)
-    expect(echo.calls.locator(".progress-line")).to_contain_text("dug", timeout=SLOW)
+    expect(echo.calls.locator(".progress-line")).to_contain_text("dug")
     echo.send("first")
     queue = echo.state.locator(".queue li")
     expect(queue).to_contain_text("first")
@@ -118,7 +118,7 @@ def test_a_message_sent_by_another_member_appears_with_their_name(
     conversation = told.converse("Echo", visibility="team")
     mine = Chat.open(window("ann"), conversation)
     program("ben").send(conversation, "[[tokens=2 rate=0 ttft=0]] from me")
-    expect(mine.page.locator(".message.user")).to_contain_text("from me", timeout=SLOW)
+    expect(mine.page.locator(".message.user")).to_contain_text("from me")
     expect(mine.page.locator(".message.user .who")).to_have_text("ben")
     mine.expect_finished()
     expect(mine.page.locator("#empty-log")).to_have_count(0)

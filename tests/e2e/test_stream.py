@@ -27,7 +27,7 @@ def grown(chat: Chat, by: int = 20) -> None:
 
 
 def part(chat: Chat, number: int) -> None:
-    expect(chat.answer).to_contain_text(f"Part {number}", timeout=SLOW)
+    expect(chat.answer).to_contain_text(f"Part {number}")
 
 
 def test_an_answer_is_the_same_after_its_socket_broke_three_times(ann: Page, program: Callable[[str], Program]):
@@ -70,7 +70,7 @@ def test_the_words_of_a_killed_worker_are_kept_and_another_one_answers(echo: Cha
     broken_off = echo.page.locator(".message.interrupted .body")
     expect(broken_off).to_have_count(1, timeout=2 * SLOW)
     expect(broken_off).to_contain_text("Part 3")
-    expect(echo.page.locator(".message.assistant")).to_have_count(2, timeout=SLOW)
+    expect(echo.page.locator(".message.assistant")).to_have_count(2)
     part(echo, 3)
     speech.go_on()
     echo.expect_finished()
