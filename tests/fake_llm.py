@@ -314,12 +314,8 @@ class Server(asyncio.Protocol):
         ]
 
     def usage(self) -> dict:
-        out = self.sent + 12 * len(self.plan.calls or [])
-        return {
-            "prompt_tokens": self.plan.prompt_tokens,
-            "completion_tokens": out,
-            "total_tokens": self.plan.prompt_tokens + out,
-        }
+        asked, out = self.plan.prompt_tokens, self.sent + 12 * len(self.plan.calls or [])
+        return {"prompt_tokens": asked, "completion_tokens": out, "total_tokens": asked + out}
 
     def finish(self) -> None:
         parts = []
@@ -352,19 +348,10 @@ class Server(asyncio.Protocol):
         message: dict = {"role": "assistant", "content": words or None}
         if self.plan.calls:
             message["tool_calls"] = [{k: v for k, v in c.items() if k != "index"} for c in self.tool_calls()]
-        self.reply(
-            200,
-            {
-                "id": self.id,
-                "object": "chat.completion",
-                "created": int(time.time()),
-                "model": self.plan.model,
-                "choices": [
-                    {"index": 0, "message": message, "finish_reason": "tool_calls" if self.plan.calls else "stop"}
-                ],
-                "usage": self.usage(),
-            },
-        )
+        finish = "tool_calls" if self.plan.calls else "stop"
+        choices = [{"index": 0, "message": message, "finish_reason": finish}]
+        head = {"id": self.id, "object": "chat.completion", "created": int(time.time()), "model": self.plan.model}
+        self.reply(200, {**head, "choices": choices, "usage": self.usage()})
         self.free()
 
     def free(self) -> None:

@@ -1,4 +1,4 @@
-"""A model, tools, a policy, an inbox and controls that do what a test says, and a shell that records what comes out."""
+"""Tools, a policy, an inbox and controls that do what a test says, and a shell that records what comes out."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -11,9 +11,7 @@ from typing import Any
 from agentweb.engine.enums import (
     CallStatus,
     DecisionKind,
-    DeltaKind,
     ErrorKind,
-    Finish,
     Resolution,
     Risk,
     StopAfter,
@@ -42,10 +40,6 @@ from agentweb.engine.ports import (
     Decision,
     Finding,
     Goal,
-    ModelDelta,
-    ModelError,
-    ModelReply,
-    ModelRequest,
     Output,
     Preview,
     Progress,
@@ -60,76 +54,10 @@ from agentweb.engine.setup import Setup
 from agentweb.engine.spending import spent
 from agentweb.engine.transcript import CallEntry, Transcript
 from agentweb.engine.usage import Limits, Usage
+from tests.engine.scripted_model import Says, ScriptedTestModel
 
 ASK = Ask("medium asks", Risk.MEDIUM)
 QUESTION = UserMessage("u1", "Do it", "Ann")
-
-
-def call(id: str, name: str = "write", **arguments: Json) -> ToolCall:
-    return ToolCall(id, name, arguments)
-
-
-@dataclass
-class Says:
-    """One scripted model call. ``hangs``: after its deltas it never goes on."""
-
-    text: str = ""
-    calls: tuple[ToolCall, ...] = ()
-    thinking: str = ""
-    finish: Finish | None = None
-    error: Exception | None = None
-    hangs: bool = False
-    silent: bool = False  # ends without a reply
-    usage: Usage = field(default_factory=lambda: Usage(input_tokens=10, output_tokens=5))
-
-
-@dataclass
-class Prepared:
-    model: "ScriptedTestModel"
-    request: ModelRequest
-    digest: str = "d1"
-
-    async def stream(self) -> AsyncIterator[ModelDelta | ModelReply]:
-        says = self.model.next(self.request)
-        try:
-            for kind, text in ((DeltaKind.THINKING, says.thinking), (DeltaKind.TEXT, says.text)):
-                for start in range(0, len(text), 4):
-                    await asyncio.sleep(0)
-                    yield ModelDelta(kind, text[start : start + 4])
-            if says.hangs:
-                await asyncio.Event().wait()
-            if says.error:
-                raise says.error
-            if not says.silent:
-                finish = says.finish or (Finish.TOOL_CALLS if says.calls else Finish.STOP)
-                yield ModelReply(says.text, says.thinking, says.calls, finish, says.usage)
-        finally:
-            self.model.closed += 1
-
-
-@dataclass
-class ScriptedTestModel:
-    """Answers from a script. Fails on a call too many; ``done`` fails on what was never asked for."""
-
-    script: list[Says]
-    name: str = "scripted"
-    requests: list[ModelRequest] = field(default_factory=list)
-    closed: int = 0
-    refuses: ModelError | None = None
-
-    def prepare(self, request: ModelRequest) -> Prepared:
-        if self.refuses:
-            raise self.refuses
-        return Prepared(self, request)
-
-    def next(self, request: ModelRequest) -> Says:
-        self.requests.append(request)
-        assert self.script, f"unexpected model call: {request}"
-        return self.script.pop(0)
-
-    def done(self) -> None:
-        assert not self.script, f"the model was never asked for {self.script}"
-        assert self.closed == len(self.requests), "a model stream was left open"
 
 
 Body = Callable[[Mapping[str, Json]], AsyncIterator[Progress | Output]]

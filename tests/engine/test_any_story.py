@@ -54,7 +54,8 @@ from agentweb.engine.seams import About, Block, Note, Rewrite, Stop, ThinkAgain
 from agentweb.engine.spending import spent
 from agentweb.engine.transcript import Asked, CallEntry
 from agentweb.engine.usage import Limits, Usage
-from tests.engine.fakes import QUESTION, FakePolicy, Says, ScriptedTestModel, Shell, same, tool
+from tests.engine.fakes import QUESTION, FakePolicy, Shell, same, tool
+from tests.engine.scripted_model import Says, ScriptedTestModel
 
 NAMES = ("write", "again", "read", "nothing")
 SAME = {"does": "ok", "rule": "free"}

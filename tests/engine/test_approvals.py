@@ -9,7 +9,8 @@ from agentweb.engine.enums import ApprovalStatus, CallStatus, DecisionKind, Outc
 from agentweb.engine.events import ApprovalDecided, ApprovalRequested, RunFinished, RunPaused, ToolStarted
 from agentweb.engine.messages import ToolCall, ToolResult
 from agentweb.engine.ports import Allow, Ask, Deny, Preview, ToolError, Verdict
-from tests.engine.fakes import ASK, FakePolicy, FakeTool, Says, Shell, call, has, tool
+from tests.engine.fakes import ASK, FakePolicy, FakeTool, Shell, has, tool
+from tests.engine.scripted_model import Says, call
 
 APPROVE, MODIFY, REJECT, RESPOND = DecisionKind
 

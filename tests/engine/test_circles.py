@@ -16,7 +16,8 @@ from agentweb.engine.enums import (
 from agentweb.engine.events import NoteAdded, QuestionAsked, QuestionDecided, Queued, RunFinished, RunPaused
 from agentweb.engine.messages import UserMessage
 from agentweb.engine.usage import Limits
-from tests.engine.fakes import Says, Shell, call, tool
+from tests.engine.fakes import Shell, tool
+from tests.engine.scripted_model import Says, call
 
 ROUND = 3
 

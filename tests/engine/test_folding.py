@@ -17,7 +17,8 @@ from agentweb.engine.events import (
 from agentweb.engine.messages import UserMessage
 from agentweb.engine.ports import ModelError
 from agentweb.engine.usage import Limits, Usage
-from tests.engine.fakes import Says, ScriptedTestModel, Shell, call, has, tool
+from tests.engine.fakes import Shell, has, tool
+from tests.engine.scripted_model import Says, ScriptedTestModel, call
 
 TOO_LONG = ModelError(ErrorKind.CONTEXT_LENGTH, "The context is too long.")
 LAST = "MessageFinished TurnFinished RunFinished"

@@ -7,7 +7,8 @@ from agentweb.engine.enums import Outcome, Reason, StopAfter
 from agentweb.engine.events import GoalResult, GoalsChecked, NoteAdded, Queued, RunFinished
 from agentweb.engine.messages import UserMessage
 from agentweb.engine.usage import Limits
-from tests.engine.fakes import Says, Shell, call, tool
+from tests.engine.fakes import Shell, tool
+from tests.engine.scripted_model import Says, call
 
 
 @dataclass

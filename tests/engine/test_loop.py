@@ -19,7 +19,8 @@ from agentweb.engine.messages import AssistantMessage, ToolResult, UserMessage
 from agentweb.engine.ports import ModelError
 from agentweb.engine.sentences import UNFINISHED
 from agentweb.engine.usage import Limits, Usage
-from tests.engine.fakes import ASK, FakePolicy, Says, Shell, call, has, tool
+from tests.engine.fakes import ASK, FakePolicy, Shell, has, tool
+from tests.engine.scripted_model import Says, call
 
 BEGIN = "TurnStarted ModelRequested"
 LAST = "MessageFinished TurnFinished RunFinished"

@@ -4,7 +4,8 @@ from agentweb.engine.enums import Invalid, Outcome, Purpose, Reason
 from agentweb.engine.events import RunFinished
 from agentweb.engine.messages import ToolCall
 from agentweb.engine.usage import Limits
-from tests.engine.fakes import Says, Shell, call, tool
+from tests.engine.fakes import Shell, tool
+from tests.engine.scripted_model import Says, call
 
 REASKS = 3
 

@@ -18,7 +18,8 @@ from agentweb.engine.messages import AssistantMessage, UserMessage
 from agentweb.engine.ports import ModelError
 from agentweb.engine.transcript import Transcript
 from agentweb.engine.usage import Limits, Usage
-from tests.engine.fakes import Says, Shell, call, has, tool
+from tests.engine.fakes import Shell, has, tool
+from tests.engine.scripted_model import Says, call
 
 BUSY = ModelError(ErrorKind.RATE_LIMIT, "The model server is busy.", retryable=True)
 BEGIN = "TurnStarted ModelRequested"

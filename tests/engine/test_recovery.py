@@ -25,7 +25,8 @@ from agentweb.engine.messages import Json
 from agentweb.engine.ports import Done, Finding, NotDone, Output, Progress, Unsure
 from agentweb.engine.recovering import Recovery
 from agentweb.engine.sentences import NOT_KNOWN
-from tests.engine.fakes import ASK, FakePolicy, FakeTool, Says, Shell, call, has, tool
+from tests.engine.fakes import ASK, FakePolicy, FakeTool, Shell, has, tool
+from tests.engine.scripted_model import Says, call
 
 APPROVE = DecisionKind.APPROVE
 

@@ -3,7 +3,8 @@
 import pytest
 
 from agentweb.engine.redaction import REMOVED, Redaction
-from tests.engine.fakes import Output, Says, Shell, call, tool
+from tests.engine.fakes import Output, Shell, tool
+from tests.engine.scripted_model import Says, call
 from tests.engine.test_acting import Items
 
 # Put together here, so that nothing in this file looks like a secret to those who search for them.

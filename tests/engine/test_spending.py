@@ -9,7 +9,8 @@ from agentweb.engine.budgets import Budget, Grant, amount
 from agentweb.engine.enums import DecisionKind, Outcome, Purpose, Reason, Unit
 from agentweb.engine.events import QuestionAsked, QuestionDecided, Queued, RunFinished
 from agentweb.engine.usage import Limits, Usage
-from tests.engine.fakes import Says, Shell, call, tool
+from tests.engine.fakes import Shell, tool
+from tests.engine.scripted_model import Says, call
 
 TURN = Usage(input_tokens=90, output_tokens=10, cost=Decimal("0.5"))
 

@@ -10,7 +10,8 @@ from agentweb.engine.events import RunFinished, SeamFailed, StopRequested, ToolS
 from agentweb.engine.messages import AssistantMessage
 from agentweb.engine.ports import ToolSuspension
 from agentweb.engine.seams import About, Stop
-from tests.engine.fakes import ASK, FakePolicy, Says, Shell, call, tool
+from tests.engine.fakes import ASK, FakePolicy, Shell, tool
+from tests.engine.scripted_model import Says, call
 from tests.engine.test_acting import raising
 
 

@@ -23,7 +23,7 @@ from agentweb.engine.messages import AssistantMessage, Json, ToolCall, ToolResul
 from agentweb.engine.spending import spent
 from agentweb.engine.transcript import CallEntry, Transcript
 from agentweb.engine.usage import Usage
-from tests.engine.fakes import call
+from tests.engine.scripted_model import call
 
 ASKED = AssistantMessage("m1", "Working", calls=(call("a"), call("b")))
 
