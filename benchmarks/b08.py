@@ -6,6 +6,7 @@ worker lives; the killed one is not started again.
 
 import asyncio
 import time
+from uuid import UUID
 
 import httpx2
 
@@ -65,14 +66,14 @@ async def _play(ours: CrashSite, runs: int) -> list[float]:
 
 
 def _at_work(ours: CrashSite, runs: int) -> bool:
-    """Every run is held, and has asked the model or begun its tool."""
-    in_tools = ours.traces.effects()[HELD]
-    return len(ours.rows.of(_HELD)) == runs and in_tools == len(range(2, runs, len(STATES)))
+    """Every run has begun its tool or is being answered by the model server."""
+    in_tools = len(range(2, runs, len(STATES)))
+    return ours.traces.effects()[HELD] == in_tools and ours.place.model_stats()["open"] == runs - in_tools
 
 
 def _held_by(ours: CrashSite, worker: str) -> list[tuple[str, int]]:
     pid = str(ours.place.stack.pid(worker))
-    return [(str(run), last) for run, last, name in ours.rows.of(_HELD) if name.rpartition(":")[2] == pid]
+    return [(str(UUID(str(run))), last) for run, last, name in ours.rows.of(_HELD) if name.rpartition(":")[2] == pid]
 
 
 async def _next_event(client: httpx2.AsyncClient, run: str, last: int) -> float:

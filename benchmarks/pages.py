@@ -126,11 +126,11 @@ class Page:
         async for received in self.socket:
             frame = json.loads(received)
             if "run" in frame:
-                self._take(frame)
+                self.take(frame)
             if self.ended:
                 return
 
-    def _take(self, frame: dict[str, Any]) -> None:
+    def take(self, frame: dict[str, Any]) -> None:
         """Raises Hole when the frame does not join on."""
         if "c" in frame:
             at = _place(frame["c"])

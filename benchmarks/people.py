@@ -15,7 +15,7 @@ import httpx2
 from tests.crash.traces import Traces
 
 AGAIN_S = 0.3
-LOOK_S = 0.5
+LOOK_S = 1.0
 PATIENCE_S = 300.0
 TOO_LATE = 409  # what was to be done is done: an earlier request got through although its answer was lost
 
