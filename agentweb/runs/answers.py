@@ -149,3 +149,4 @@ def _store(run: Run, answers: list[CallAnswer]) -> None:
     CallAnswer.objects.bulk_create(answers)
     journal.mark_queued(run)
     outbox.touch(run, cards=[("call", str(answer.call.public_id)) for answer in answers])
+    outbox.inbox_changed(run.conversation)

@@ -8,7 +8,7 @@ from django.utils.module_loading import import_string
 from kombu.exceptions import OperationalError
 
 from agentweb.engine import events
-from agentweb.engine.enums import ApprovalStatus
+from agentweb.engine.enums import ApprovalStatus, CallStatus
 from agentweb.runs import live
 from agentweb.runs.cards import Card, changed_cards, opened_message
 from agentweb.runs.live import keys
@@ -54,7 +54,10 @@ def _changes_inboxes(event: events.Event) -> bool:
     ended = (ApprovalStatus.EXPIRED, ApprovalStatus.CANCELLED)
     if isinstance(event, events.ApprovalDecided | events.QuestionDecided):
         return event.status in ended
-    return isinstance(event, events.ApprovalRequested | events.QuestionAsked)
+    if isinstance(event, events.ToolFinished):
+        return event.status is CallStatus.CANCELLED
+    asks = events.ApprovalRequested | events.QuestionAsked | events.ToolSuspended | events.OutcomeUnknown
+    return isinstance(event, asks)
 
 
 def inbox_changed(conversation: Conversation) -> None:

@@ -193,25 +193,6 @@ def approvals_for(user: User, *, status: str | None = None, run: Run | None = No
     return found
 
 
-def waiting_for(user: User) -> QuerySet[Approval]:
-    """The pending approvals that the person may decide."""
-    mine = Membership.objects.filter(user=user)
-    chats = mine.filter(role__in=CHATS).values("team_id")
-    admins = mine.filter(role=Role.ADMIN).values("team_id")
-    conversation = "run__conversation"
-    return approvals_for(user, status=Approval.Status.PENDING).filter(
-        Q(**{f"{conversation}__team__in": admins})
-        | (
-            Q(**{f"{conversation}__team__in": chats}, for_admins=False)
-            & (Q(**{f"{conversation}__owner": user}) | Q(**{f"{conversation}__visibility": Visibility.TEAM}))
-        )
-    )
-
-
-def pending_count(user: User) -> int:
-    return waiting_for(user).count()
-
-
 def mark_decidable(user: User, approvals: Iterable[Approval]) -> list[Approval]:
     """The same approvals, each with ``may_decide`` for this person; one query for all of them."""
     roles = dict(Membership.objects.filter(user=user).values_list("team_id", "role"))

@@ -17,7 +17,8 @@ from agentweb.runs import decisions, journal, spending, transcripts
 from agentweb.runs.budgets import Share, current
 from agentweb.runs.errors import Forbidden, Invalid
 from agentweb.runs.models import Approval, Run, Spending, TopUp
-from agentweb.runs.selectors import approval_for, waiting_for
+from agentweb.runs.selectors import approval_for
+from agentweb.runs.waiting import approvals_waiting_for
 from tests.cast import make_worker
 from tests.runs.replayed import replayed
 from tests.runs.waiting_question import waiting_question
@@ -164,14 +165,14 @@ def test_admins_decide_unless_the_budget_says_otherwise(cast):
     question = asked(cast, run, row)
     mine = approval_for(cast.owner, question.public_id)
     assert not mine.may_decide
-    assert list(waiting_for(cast.owner)) == []
-    assert list(waiting_for(cast.admin)) == [question]
+    assert list(approvals_waiting_for(cast.owner)) == []
+    assert list(approvals_waiting_for(cast.admin)) == [question]
     with pytest.raises(Forbidden):
         decisions.decide(user=cast.owner, approval=mine, decision="approve", digest=question.digest)
 
     other = cast.run()
     question = asked(cast, other, budget("mild", deciders="chats"))
-    assert list(waiting_for(cast.owner)) == [question]
+    assert list(approvals_waiting_for(cast.owner)) == [question]
 
 
 @pytest.mark.parametrize("amount", [-1, "5", None, 10**13])

@@ -8,7 +8,8 @@ from agentweb.engine.usage import Usage
 from agentweb.runs import decisions, journal, services, transcripts
 from agentweb.runs.errors import Conflict, Forbidden, Invalid
 from agentweb.runs.models import Approval, Run
-from agentweb.runs.selectors import approval_for, waiting_for
+from agentweb.runs.selectors import approval_for
+from agentweb.runs.waiting import approvals_waiting_for
 from tests.cast import make_worker
 from tests.runs.replayed import replayed
 from tests.runs.waiting_call import waiting_approvals
@@ -33,8 +34,8 @@ def test_it_waits_in_the_inbox_of_those_who_may_decide(cast):
     run.refresh_from_db()
     assert run.status == Run.Status.WAITING
     assert (question.call, question.question, question.facts) == (None, "circles", CIRCLES)
-    assert list(waiting_for(cast.owner)) == [question]
-    assert list(waiting_for(cast.reviewer)) == []
+    assert list(approvals_waiting_for(cast.owner)) == [question]
+    assert list(approvals_waiting_for(cast.reviewer)) == []
     asked = transcripts.load(run)[0].question
     assert asked is not None
     assert asked.waits

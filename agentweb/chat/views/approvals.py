@@ -2,6 +2,7 @@
 
 import uuid
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -12,9 +13,9 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from agentweb.chat.forms import text_of
 from agentweb.chat.views.cards import card_of, place_of
 from agentweb.engine.enums import DecisionKind
-from agentweb.runs import decisions, selectors
+from agentweb.runs import decisions, selectors, waiting
 from agentweb.runs.errors import Conflict, Forbidden, Invalid, NotFound
-from agentweb.runs.models import Approval
+from agentweb.runs.models import Approval, Call
 from agentweb.schema.json_text import JsonError, canonical, parse_json
 from agentweb.schema.problems import render as render_problem
 from agentweb.ui import schema_forms
@@ -25,13 +26,16 @@ from agentweb.ui.questions import question_card
 from agentweb.ui.timeline import one_card
 
 INBOX = 100
+URGENCY = {"high": 0, "medium": 1, "low": 2}
 FORM = "chat/_modify_form.html"
 
 
 @require_GET
 @page
 def approvals(request: HttpRequest) -> HttpResponse:
-    """What waits for this person, the riskiest first; with ``show=decided`` what was decided last."""
+    """What waits for this person: first the calls that only people can settle, then the riskiest of the rest.
+
+    With ``show=decided``: what was decided last."""
     show = "decided" if request.GET.get("show") == "decided" else "waiting"
     context = {"nav": "approvals", "show": show, "cards": _inbox(request, show)}
     return full_page(request, "chat/approvals.html", context)
@@ -40,22 +44,27 @@ def approvals(request: HttpRequest) -> HttpResponse:
 def _inbox(request: HttpRequest, show: str) -> list[dict[str, Any]]:
     if show == "decided":
         found = selectors.approvals_for(request.user).exclude(decided_by=None).order_by("-decided_at")
+        rows = selectors.mark_decidable(request.user, found.select_related("call__message")[:INBOX])
+        lost: list[Call] = []
     else:
-        found = selectors.waiting_for(request.user).order_by("pk")
-    rows = selectors.mark_decidable(request.user, found.select_related("call__message")[:INBOX])
-    if show == "waiting":
-        order = {"high": 0, "medium": 1, "low": 2}
-        rows.sort(key=lambda row: order.get(row.risk, 0))
-    names = labels(row.call for row in rows if row.call is not None)
-    return [_item(row, names) for row in rows]
+        rows, lost = waiting.inbox(request.user, INBOX)
+        rows.sort(key=lambda row: URGENCY.get(row.risk, 0))
+    asked = [row.call for row in rows if row.call is not None]
+    names = labels([*asked, *lost])
+    return [_call_item(call, names, call.started_at) for call in lost] + [_item(row, names) for row in rows]
 
 
 def _item(row: Approval, names: dict[str, str]) -> dict[str, Any]:
-    item: dict[str, Any] = {"row": row, "conversation": row.run.conversation}
     if row.call is None:
+        item = {"since": row.created_at, "conversation": row.run.conversation}
         return item | {"question": question_card(row), "anchor": f"question-{row.public_id}"}
-    row.call.approval = row
-    return item | {"card": one_card(row.call, row.call.message, names), "anchor": f"call-{row.call.public_id}"}
+    row.call.approval, row.call.run = row, row.run
+    return _call_item(row.call, names, row.created_at)
+
+
+def _call_item(call: Call, names: dict[str, str], since: datetime | None) -> dict[str, Any]:
+    card = one_card(call, call.message, names)
+    return {"since": since, "conversation": call.run.conversation, "card": card, "anchor": f"call-{call.public_id}"}
 
 
 @require_GET

@@ -51,6 +51,8 @@ def _answer(request: HttpRequest, call: Call, typed: dict[str, Any], say: Callab
         return _card(request, call, problems=problems, typed=typed, status=422)
     if is_fragment(request):
         return changes_lists(_card(request, call, focus=True))
+    if place_of(request.POST.get("back")) == "inbox":
+        return redirect("approvals")
     response = redirect("conversation", call.run.conversation.public_id)
     response["Location"] += f"#call-{call.public_id}"
     return response

@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language
 
 from agentweb.engine.enums import NoteKind
-from agentweb.runs import selectors
+from agentweb.runs import waiting
 from agentweb.runs.models import Message
 from agentweb.toolbox.workspace import readable_size
 from agentweb.ui import hidden, icons, message_html, notes, theming
@@ -53,10 +53,10 @@ def html_language(code: str) -> str:
 
 @register.simple_tag(takes_context=True)
 def pending_count(context: Context) -> int:
-    """How many approvals wait for this person; asked once per page."""
+    """How much waits for this person; asked once per page."""
     request = context["request"]
     if not hasattr(request, "pending_approvals"):
-        request.pending_approvals = selectors.pending_count(request.user)
+        request.pending_approvals = waiting.waiting_count(request.user)
     return request.pending_approvals
 
 

@@ -9,11 +9,12 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from agentweb.engine.enums import DecisionKind
-from agentweb.runs import decisions, selectors, services
+from agentweb.runs import decisions, selectors, services, waiting
 from agentweb.runs.errors import Conflict, Forbidden, Invalid
 from agentweb.runs.models import Approval, Run
 from agentweb.schema.json_text import JsonError, parse_json, pretty
 from agentweb.teams.models import User
+from agentweb.worker.terminal.settling import settle_call
 from agentweb.worker.terminal.views import printable
 
 SIGNS = {"insert": "+ ", "delete": "- ", "gap": "  …", "more": "  …"}
@@ -51,8 +52,17 @@ class Decider:
         mine = [each for each in selectors.mark_decidable(self.user, waiting) if each.may_decide]
         for approval in mine:
             self._settle_one(approval)
-        if not mine:
+        if not self._settle_calls() and not mine:
             self._nothing_to_decide()
+
+    def _settle_calls(self) -> bool:
+        """Ask what became of calls and for results from outside; whether there was anyone and anything to ask."""
+        if self.approve is not Approve.ASK:
+            return False
+        calls = list(waiting.calls_waiting_for(self.user).filter(run=self.run).order_by("pk"))
+        for call in calls:
+            settle_call(self.user, selectors.call_for(self.user, call.public_id), self.say, self.prompt)
+        return bool(calls)
 
     def _settle_one(self, approval: Approval) -> None:
         if self.approve is Approve.ASK:

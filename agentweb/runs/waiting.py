@@ -1,0 +1,53 @@
+"""What waits for a person: approvals and questions to decide about, and calls that only people can settle."""
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from agentweb.runs.models import Approval, Call, CallAnswer, Run, Visibility
+from agentweb.runs.selectors import CHATS, approvals_for, mark_decidable
+from agentweb.teams.models import Membership, Role, User
+
+ASKING = (Call.Status.SUSPENDED, Call.Status.UNKNOWN)
+
+
+def approvals_waiting_for(user: User) -> QuerySet[Approval]:
+    """The pending approvals that the person may decide."""
+    by_office, as_member = _decidable(user)
+    return approvals_for(user, status=Approval.Status.PENDING).filter(by_office | (as_member & Q(for_admins=False)))
+
+
+def calls_waiting_for(user: User) -> QuerySet[Call]:
+    """The calls of which this person may give the result, or say what became of them, and nobody has yet."""
+    by_office, as_member = _decidable(user)
+    answered = CallAnswer.objects.filter(call=OuterRef("pk"), taken_at=None)
+    return Call.objects.filter(
+        ~Exists(answered),
+        by_office | as_member,
+        status__in=ASKING,
+        run__cancel_requested_at=None,
+        run__conversation__deleted_at=None,
+    ).exclude(run__status=Run.Status.FINISHED)
+
+
+def waiting_count(user: User) -> int:
+    """How much waits for the person in all; one query."""
+    approvals, calls = (rows.order_by().values("pk") for rows in (approvals_waiting_for(user), calls_waiting_for(user)))
+    return approvals.union(calls, all=True).count()
+
+
+def inbox(user: User, limit: int) -> tuple[list[Approval], list[Call]]:
+    """The first of what waits, each knowing that the person may act on it; a constant number of queries."""
+    approvals = approvals_waiting_for(user).select_related("call__message").order_by("pk")[:limit]
+    people = ("message", "run__snapshot", "run__conversation__team", "run__conversation__owner")
+    calls = list(calls_waiting_for(user).select_related(*people).order_by("pk")[:limit])
+    for call in calls:
+        call.may_decide = True
+    return mark_decidable(user, approvals), calls
+
+
+def _decidable(user: User) -> tuple[Q, Q]:
+    """Where the person decides as an admin of the team, and where as one who may write in the conversation."""
+    mine = Membership.objects.filter(user=user)
+    team = "run__conversation__team__in"
+    own = Q(run__conversation__owner=user) | Q(run__conversation__visibility=Visibility.TEAM)
+    by_office = Q(**{team: mine.filter(role=Role.ADMIN).values("team_id")})
+    return by_office, Q(**{team: mine.filter(role__in=CHATS).values("team_id")}) & own
