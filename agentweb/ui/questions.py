@@ -119,14 +119,16 @@ def words(about: Question, facts: Mapping[str, Any]) -> str:
 
 
 def _spent(facts: Mapping[str, Any]) -> str:
-    whose = f" ({facts['whose']})" if facts.get("whose") else ""
-    said = _("Of the budget “%(name)s”%(whose)s %(spent)s of %(limit)s are spent.")
+    whose = facts.get("whose", "")
     values = {
         "name": facts.get("name", ""),
         "whose": whose,
         "spent": quantity(facts["spent"], facts["unit"], bare=True),
+        "limit": quantity(facts["limit"], facts["unit"]),
     }
-    return said % {**values, "limit": quantity(facts["limit"], facts["unit"])}
+    if whose:
+        return _("Of the budget “%(name)s” (%(whose)s) %(spent)s of %(limit)s are spent.") % values
+    return _("Of the budget “%(name)s” %(spent)s of %(limit)s are spent.") % values
 
 
 def _outlook(facts: Mapping[str, Any]) -> str:
