@@ -70,11 +70,14 @@ _OFFERED = fixed.Query(
 )
 
 
+_USUAL = fixed.Query(lambda: ChatModel.objects.filter(name__in=(DEFAULT_MODEL, SCRIPTED_MODEL)).order_by())
+
+
 def model_of(agent: Agent) -> ChatModel:
     """The agent's own model, else the one named default, else the scripted one. Raises NoModel."""
     if agent.model is not None:
         return agent.model
-    rows = {row.name: row for row in ChatModel.objects.filter(name__in=(DEFAULT_MODEL, SCRIPTED_MODEL))}
+    rows = {row.name: row for row in _USUAL.all()}
     found = rows.get(DEFAULT_MODEL) or rows.get(SCRIPTED_MODEL)
     if found is None:
         raise NoModel("No model is set up. Run `manage.py prepare`, or add a model in the admin.")
