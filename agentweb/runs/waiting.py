@@ -18,14 +18,14 @@ def approvals_waiting_for(user: User) -> QuerySet[Approval]:
 def calls_waiting_for(user: User) -> QuerySet[Call]:
     """The calls of which this person may give the result, or say what became of them, and nobody has yet."""
     by_office, as_member = _decidable(user)
+    return unsettled_calls().filter(by_office | as_member, run__conversation__deleted_at=None)
+
+
+def unsettled_calls() -> QuerySet[Call]:
+    """The calls of live runs that only people can settle, and nobody has."""
     answered = CallAnswer.objects.filter(call=OuterRef("pk"), taken_at=None)
-    return Call.objects.filter(
-        ~Exists(answered),
-        by_office | as_member,
-        status__in=ASKING,
-        run__cancel_requested_at=None,
-        run__conversation__deleted_at=None,
-    ).exclude(run__status=Run.Status.FINISHED)
+    asking = Call.objects.filter(~Exists(answered), status__in=ASKING, run__cancel_requested_at=None)
+    return asking.exclude(run__status=Run.Status.FINISHED)
 
 
 def waiting_count(user: User) -> int:

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agentweb.runs import selectors
 from agentweb.runs.models import Approval, Conversation, Run, Visibility
+from agentweb.runs.waiting import unsettled_calls
 from agentweb.teams.models import User
 from agentweb.ui.states import State, listed_state
 
@@ -59,7 +60,8 @@ def _filtered(user: User, show: str) -> QuerySet[Conversation]:
     if show == "team":
         return seen.filter(visibility=Visibility.TEAM)
     if show == "waiting":
-        return seen.filter(Exists(_open_approvals()))
+        calls = unsettled_calls().filter(run__conversation=OuterRef("pk"))
+        return seen.filter(Exists(_open_approvals()) | Exists(calls))
     return seen
 
 

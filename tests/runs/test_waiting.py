@@ -8,6 +8,7 @@ from agentweb.runs import answers, services
 from agentweb.runs.models import Call
 from agentweb.runs.selectors import run_for
 from agentweb.runs.waiting import calls_waiting_for, waiting_count
+from agentweb.ui.listing import listing
 from tests.chat.views.person import browser, html_of, text_of
 from tests.runs.lost_call import suspended_calls, unknown_call
 from tests.runs.waiting_call import waiting_approvals
@@ -72,6 +73,15 @@ def test_the_number_of_queries_does_not_grow_with_what_waits(cast):
             browser(cast.owner).get("/approvals/")
         counts.append(len(queries))
     assert counts[0] == counts[1]
+
+
+def test_the_list_of_what_waits_holds_their_conversations(cast):
+    lost, asked = unknown_call(cast, cast.builder_run()), suspended_calls(cast, cast.builder_run())[0]
+    cast.run()
+    shown = [row.conversation for row in listing(cast.owner, show="waiting").rows]
+    assert shown == [asked.run.conversation, lost.run.conversation]
+    answered(cast, lost)
+    assert [row.conversation for row in listing(cast.owner, show="waiting").rows] == [asked.run.conversation]
 
 
 def test_an_answer_in_the_inbox_leads_back_to_it(cast):
