@@ -115,7 +115,7 @@ def words(about: Question, facts: Mapping[str, Any]) -> str:
         case Question.CIRCLES:
             return _circles(facts)
         case Question.BUDGET:
-            return " ".join(filter(None, (_spent(facts), _outlook(facts))))
+            return _in_a_row(_spent(facts), _outlook(facts))
 
 
 def _spent(facts: Mapping[str, Any]) -> str:
@@ -138,13 +138,18 @@ def _outlook(facts: Mapping[str, Any]) -> str:
         return ""
     following = _("The next turn will take about %(amount)s.") % {"amount": quantity(facts["next"], facts["unit"])}
     if turns == 0:
-        return following + " " + _("That is more than what is left.")
+        return _in_a_row(following, _("That is more than what is left."))
     words = ngettext(
         "What is left is enough for about %(turns)d more turn.",
         "What is left is enough for about %(turns)d more turns.",
         turns,
     )
-    return f"{following} {words % {'turns': turns}}"
+    return _in_a_row(following, words % {"turns": turns})
+
+
+def _in_a_row(first: str, second: str) -> str:
+    """Two sentences, the second may be empty; not every language has a space between them."""
+    return _("%(first)s %(second)s") % {"first": first, "second": second} if second else first
 
 
 def quantity(amount: str, unit: str, *, bare: bool = False) -> str:
