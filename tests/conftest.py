@@ -121,6 +121,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
     from tests.cast import make_cast
 
     if connection.settings_dict["NAME"] == connection.settings_dict["TEST"]["NAME"]:
+        databases.clear_quickly(connection)
         with django_db_blocker.unblock():
             make_cast()
 

@@ -102,8 +102,8 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
 
 @pytest.fixture(scope="session")
 def browser_context_args(browser_context_args: dict[str, Any], stack: Stack) -> dict[str, Any]:
-    """Addresses in tests begin with a slash."""
-    return {**browser_context_args, "base_url": stack.url}
+    """Addresses in tests begin with a slash. Nothing moves, which would be drawn sixty times a second."""
+    return {**browser_context_args, "base_url": stack.url, "reduced_motion": "reduce"}
 
 
 class Watch:
