@@ -13,12 +13,12 @@ from tests.e2e.test_look import PHONE, WIDE, violations
 from tests.stack import Stack
 
 QUESTION = "div[id^=question-]"
-DEAR = '[[call weather {"city": "Beijing"}]] [[say=1600 batch=200 rate=0 ttft=0 tokens=2]]'
+DEAR = '[[call weather {"city": "Beijing"}]] [[say=50 rate=0 ttft=0 tokens=2]]'
 
 
 @pytest.fixture(scope="module")
 def waits(stack: Stack, furniture: Furniture) -> dict[str, str]:
-    """Addresses of conversations: what waits for ann by its kind, and ``thrifty``, whose agent has a small budget."""
+    """Addresses of conversations: what waits for ann by its kind, and ``thrifty``, whose budget asks at once."""
     code = Path(__file__).with_name("waits.py").read_text()
     return dict(json.loads(stack.manage("shell", "-c", code).stdout.splitlines()[-1]))
 

@@ -27,7 +27,7 @@ echo = Agent.objects.get(name="Echo")
 thrifty = Agent.objects.create(name="Thrifty", model=echo.model, max_turns=6)
 thrifty.tools.set(echo.tools.all())
 of_agent = {"scope": "agent", "agent": thrifty, "period": "run", "deciders": "chats"}
-Budget.objects.create(name="A day", **of_agent, unit="tokens", limit=2000)
+Budget.objects.create(name="A day", **of_agent, unit="tokens", limit=5000, soft_percent=1)
 
 
 def converse(agent: Agent) -> Conversation:
