@@ -9,30 +9,33 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 
-from agentweb.runs import journal, outbox
+from agentweb.runs import journal, live, outbox
 from agentweb.runs.cards import card_of
 from agentweb.runs.models import Approval, CallAnswer, Run, WorkerProcess
 
 AT_MOST = 200  # rows in one go; the rest comes next time
 FIRST_WAIT_S = 4.0
+BUSY_WAIT_S = 64.0  # while workers have messages left to fetch: those of queued runs are most likely among them
 DOUBLINGS = 6
 GONE = timedelta(days=1)
 
 
 def enqueue_waiting_for_worker() -> int:
-    """Ask again for workers for lost runs and for queued ones whose message may be lost; each time less eagerly."""
+    """Ask again for workers for lost runs and for queued ones whose message may be lost; each time less eagerly, and
+    hardly while there is a backlog, which would only grow."""
     lost = Q(owner=None) | Q(owner__beat_at__lt=Now() - timedelta(seconds=settings.LEASE_SECONDS))
-    wanted = Q(status=Run.Status.QUEUED) | (Q(status=Run.Status.RUNNING) & lost)
-    found = Run.objects.filter(wanted).filter(_patience_over()).order_by("enqueued_at", "pk")
+    queued = Q(status=Run.Status.QUEUED) & _patience_over(BUSY_WAIT_S if live.backlog() else FIRST_WAIT_S)
+    left = Q(status=Run.Status.RUNNING) & lost & _patience_over(FIRST_WAIT_S)
+    found = Run.objects.filter(queued | left).order_by("enqueued_at", "pk")
     rows = found.values_list("pk", "public_id", "epoch", "enqueued_times")[:AT_MOST]
     return sum(_enqueue_again(*row) for row in rows)
 
 
-def _patience_over() -> Q:
-    """Asked for last longer ago than 4 s, doubled each time it was asked before."""
+def _patience_over(first_s: float) -> Q:
+    """Asked for last longer ago than this, doubled each time it was asked before."""
     over = Q(enqueued_at=None)
     for times in range(DOUBLINGS + 1):
-        waited = Q(enqueued_at__lt=Now() - timedelta(seconds=FIRST_WAIT_S * 2**times))
+        waited = Q(enqueued_at__lt=Now() - timedelta(seconds=first_s * 2**times))
         over |= waited & (Q(enqueued_times=times) if times < DOUBLINGS else Q(enqueued_times__gte=times))
     return over
 

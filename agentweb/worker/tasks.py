@@ -4,9 +4,12 @@ from typing import Any
 
 from celery import shared_task
 from celery.signals import task_postrun, task_prerun, worker_ready, worker_shutdown, worker_shutting_down
+from kombu.asynchronous import get_event_loop
 from structlog.contextvars import bind_contextvars, unbind_contextvars
 
 from agentweb.worker import process
+
+SOON_S = 0.005
 
 
 @shared_task(name="runs.advance", ignore_result=True)
@@ -24,6 +27,19 @@ def name_in_log(task_id: str = "", args: Any = (), **_: Any) -> None:
 @task_postrun.connect
 def leave_log(**_: Any) -> None:
     unbind_contextvars("task", "run")
+
+
+@task_postrun.connect
+def look_for_more(**_: Any) -> None:
+    """Celery fetches nothing while all slots are taken, and would find out within a second only that one is free.
+
+    It is free a moment after this signal."""
+    if hub := get_event_loop():
+        hub.call_soon(hub.call_later, SOON_S, _nothing)
+
+
+def _nothing() -> None:
+    """That something is due is what makes the loop go round."""
 
 
 @worker_ready.connect

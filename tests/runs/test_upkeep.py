@@ -6,6 +6,7 @@ import pytest
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from agentweb.config.celery import app
 from agentweb.runs import journal, upkeep
 from agentweb.runs.models import Approval, Run, WorkerProcess
 from tests.cast import Cast, make_worker
@@ -37,6 +38,16 @@ def test_a_queued_run_is_asked_for_again_each_time_later(cast: Cast, seconds_ago
 def test_a_run_that_was_never_asked_for_is_asked_for_at_once(cast: Cast):
     run = cast.run()
     Run.objects.filter(pk=run.pk).update(enqueued_at=None)
+    assert upkeep.enqueue_waiting_for_worker() == 1
+
+
+def test_while_workers_have_messages_left_hardly_anything_is_asked_for_again(cast: Cast, valkey):
+    valkey.client.lpush(app.conf.task_default_queue, "of some run")
+    asked_for(cast.run(), seconds_ago=60)
+    assert upkeep.enqueue_waiting_for_worker() == 0
+    asked_for(cast.run(), seconds_ago=65)
+    assert upkeep.enqueue_waiting_for_worker() == 1
+    valkey.client.flushall()
     assert upkeep.enqueue_waiting_for_worker() == 1
 
 

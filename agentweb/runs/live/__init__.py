@@ -6,7 +6,7 @@ Rows are the truth. Everything here may be lost with Redis, and whoever follows 
 from agentweb.runs.live.cursor import START, Cursor
 from agentweb.runs.live.follow import follow, follow_conversation
 from agentweb.runs.live.hub import Hub, hub
-from agentweb.runs.live.publish import answers, control, publish_events, publish_hint, publish_touch
+from agentweb.runs.live.publish import answers, backlog, control, publish_events, publish_hint, publish_touch
 from agentweb.runs.live.window import Frame, Open, Window, range_after, read_window, snapshot
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Open",
     "Window",
     "answers",
+    "backlog",
     "control",
     "follow",
     "follow_conversation",

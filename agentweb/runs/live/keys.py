@@ -1,6 +1,7 @@
 """The names under which a run lives in Redis, and how long it stays there."""
 
 CONTROL = "aw:control"
+QUEUE = "runs"  # the list in which Celery keeps messages that no worker has fetched
 STREAM_LENGTH = 300  # entries; who is further behind takes the open message whole
 EXPIRY_S = 3600
 

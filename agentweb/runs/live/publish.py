@@ -45,6 +45,12 @@ class Publisher:
     def publish(self, channel: str, text: str | bytes) -> None:
         self._attempt(lambda: self._redis.publish(channel, text))
 
+    def length(self, key: str) -> int:
+        try:
+            return int(self._redis.llen(key))
+        except redis.RedisError:
+            return 0
+
     def answers(self) -> bool:
         try:
             return bool(self._redis.ping())
@@ -131,6 +137,11 @@ def publish_hint(groups: Sequence[str]) -> None:
     message = layer.serialize({"type": "hint", "inbox": 1})
     for group in groups:
         _publisher(settings.REDIS_URL).publish(f"{GROUP_PREFIX}{group}", message)
+
+
+def backlog() -> int:
+    """How many messages wait for a worker, as far as Redis can be asked."""
+    return _publisher(settings.REDIS_URL).length(keys.QUEUE) if settings.REDIS_URL else 0
 
 
 def answers() -> bool:
