@@ -1,3 +1,8 @@
+// A choice asks at once. Words ask with Enter, which would otherwise count as a change too and ask twice.
+document.addEventListener("change", (event) => {
+  if (event.target.matches(".audit-form :is(select, [type=date])")) event.target.form.requestSubmit();
+});
+
 // The address of the list of runs says what was asked for, so that it can be kept, sent and reloaded.
 document.addEventListener("htmx:before:request", (event) => {
   const form = event.detail.ctx?.sourceElement;
