@@ -168,7 +168,8 @@ def _pytest(folder: Path, arguments: list[str], title: str, which: list[str], en
     name = title.lower().replace(" ", "-").replace(":", "")
     report, output = folder / f"{name}.xml", folder / f"{name}.log"
     print(f"{title} …", flush=True)
-    command = [*PYTHON, "pytest", "-q", *which, f"--junitxml={report}", *arguments]
+    pictures = f"--output=test-results/{name}"  # emptied as a run begins, thus no two may share it
+    command = [*PYTHON, "pytest", "-q", *which, f"--junitxml={report}", pictures, *arguments]
     began = time.monotonic()
     with output.open("wb") as log:
         ended = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=False)

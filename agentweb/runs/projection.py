@@ -108,35 +108,33 @@ class Projection:
 
     @_apply.register
     def _(self, event: events.NoteAdded) -> None:
-        Message.objects.create(
-            public_id=event.message,
-            conversation_id=self.run.conversation_id,
-            run=self.run,
-            role=Message.Role.SYSTEM,
-            text=event.text,
-            why=event.about.value,
-            turn=event.turn,
-            extra={name: value for name, value in (("by", event.by), ("key", event.key)) if value},
-        )
+        extra = {name: value for name, value in (("by", event.by), ("key", event.key)) if value}
+        self._system_says(event, event.about, extra)
 
     @_apply.register
     def _(self, event: events.ContextFolded) -> None:
+        extra = {
+            "strategy": event.strategy.value,
+            "messages": list(event.messages),
+            "folds": list(event.folds),
+            "count": event.count,
+            "notes": event.notes,
+            **self._oldest(event),
+        }
+        self._system_says(event, NoteKind.FOLDED, extra)
+
+    def _system_says(
+        self, event: events.NoteAdded | events.ContextFolded, about: NoteKind, extra: dict[str, Any]
+    ) -> None:
         Message.objects.create(
             public_id=event.message,
             conversation_id=self.run.conversation_id,
             run=self.run,
             role=Message.Role.SYSTEM,
             text=event.text,
-            why=NoteKind.FOLDED.value,
+            why=about.value,
             turn=event.turn,
-            extra={
-                "strategy": event.strategy.value,
-                "messages": list(event.messages),
-                "folds": list(event.folds),
-                "count": event.count,
-                "notes": event.notes,
-                **self._oldest(event),
-            },
+            extra=extra,
         )
 
     def _oldest(self, event: events.ContextFolded) -> dict[str, Any]:
