@@ -129,9 +129,9 @@ def _timeline(request: HttpRequest, shown: Conversation) -> dict[str, Any]:
     if cursor := request.GET.get("before"):
         run = selectors.run_for(request.user, cursor)
         before = run.pk if run.conversation_id == shown.pk else 0
+    latest = selectors.latest_run(shown)  # before its parts: what happens in between then comes over the socket
     views = selectors.timeline(shown, before=before, limit=RUNS + 1)
     older = views[1].run.public_id if len(views) > RUNS else ""
-    latest = selectors.latest_run(shown)
     parts = run_parts(views[-RUNS:], may=shown.may, latest=latest)
     return {
         "conversation": shown,

@@ -1,5 +1,7 @@
 """The list, the page of a conversation, and what may be done with it."""
 
+import re
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -78,6 +80,36 @@ def test_an_answered_run_shows_text_thoughts_and_totals(cast):
     assert "I asked the clock." in words
     assert "1 turn 1 model call 0 tool calls tokens: 1,200 in (200 cached), 34 out cost 0 1.5 s" in words
     assert "Cancel" not in words.split("1.5 s")[1]
+
+
+def test_what_happens_while_a_page_is_made_is_on_it_or_comes_after_its_cursor(cast):
+    """A turn ends behind every single query of the page."""
+    run = cast.run()
+    holder = journal.claim(str(run.public_id), make_worker())
+    told: dict[str, int] = {}
+
+    def one_turn() -> None:
+        turn = len(told) + 1
+        message = f"00000000-0000-4000-8000-{turn:012d}"
+        journal.append(holder, (events.TurnStarted(turn), events.ModelRequested(message, turn, 1, "scripted", "d")))
+        said = events.MessageFinished(AssistantMessage(message, f"turn {turn}"), Usage())
+        told[message] = journal.append(holder, (said, events.TurnFinished(turn))).last
+
+    def busy(execute, sql, params, many, context):
+        answer = execute(sql, params, many, context)
+        if not journaling:
+            journaling.append(True)
+            one_turn()
+            journaling.clear()
+        return answer
+
+    journaling: list[bool] = []
+    client = browser(cast.owner)
+    with connection.execute_wrapper(busy):
+        page = html_of(client.get(f"/c/{run.conversation.public_id}/"))
+    shown = re.search(r'data-after="(\d+)-0"', page)
+    missing = [number for message, number in told.items() if f"message-{message}" not in page]
+    assert shown and missing and int(shown[1]) < min(missing)
 
 
 def test_what_the_system_says_to_the_agent_stands_where_it_was_said(cast):
