@@ -8,6 +8,7 @@ from django.urls import path, re_path
 from django.views.decorators.csrf import csrf_exempt
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
+from ninja.openapi.docs import ABS_TPL_PATH, Swagger
 from ninja.parser import Parser
 
 from agentweb.api import health
@@ -31,12 +32,19 @@ class StrictParser(Parser):
             raise HttpError(400, f"The body is not valid JSON: {error}") from error
 
 
+class Documentation(Swagger):
+    """The page with our own copies of its script and styles, though ninja is no app of the site."""
+
+    template_cdn = str(ABS_TPL_PATH / "swagger.html")
+
+
 api = NinjaAPI(
     title="agentweb",
     version="1",
     description="Start, watch, steer and decide about runs of your team's agents.",
     auth=authenticate,
     parser=StrictParser(),
+    docs=Documentation(),
     docs_url="/docs",
 )
 for router in (conversations.router, runs.router, approvals.router, files.router):

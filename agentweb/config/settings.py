@@ -3,6 +3,7 @@
 import json
 import os
 import secrets
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -15,6 +16,7 @@ from agentweb.config import logs
 from agentweb.launch import rules
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
+NINJA = Path(getattr(find_spec("ninja"), "origin", "")).parent  # no app: every process would load it and pydantic
 env = environ.Env()
 environ.Env.read_env(BASE_DIR / ".env", overwrite=False)
 
@@ -117,7 +119,6 @@ INSTALLED_APPS = [
     "channels",
     "csp",
     "django_htmx",
-    "ninja",
     "agentweb.teams",
     "agentweb.registry",
     "agentweb.runs",
@@ -148,7 +149,7 @@ ASGI_APPLICATION = "agentweb.config.asgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [BASE_DIR / "templates", NINJA / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -247,7 +248,7 @@ USE_TZ = True
 TIME_ZONE = "UTC"
 
 STATIC_URL = "/static/"
-STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_DIRS = [BASE_DIR / "static", NINJA / "static"]
 WORKSPACES_DIR = DATA_DIR / "workspaces"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 6 * 1024 * 1024
 

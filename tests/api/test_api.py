@@ -1,6 +1,10 @@
 """The HTTP API as programs use it."""
 
+import re
+
 import pytest
+from django.contrib.staticfiles import finders
+from django.test import Client
 
 from agentweb.runs import services
 from agentweb.runs.models import Run
@@ -201,3 +205,11 @@ def test_the_description_names_every_route(cast, api):
     paths = api.get("/openapi.json")["paths"]
     assert "/api/v1/runs/{run_id}/events" in paths
     assert "/api/v1/approvals/{approval_id}/decision" in paths
+
+
+def test_its_documentation_is_a_page_of_this_site():
+    page = Client().get("/api/v1/docs").content.decode()
+    addresses = re.findall(r'(?:src|href)="(/static/[^"]+|https?://[^"]+)"', page)
+    found = {address: finders.find(address.removeprefix("/static/")) for address in addresses}
+    assert "swagger-ui-bundle.js" in page
+    assert found and all(found.values()), found
