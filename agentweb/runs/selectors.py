@@ -2,17 +2,16 @@
 
 import uuid
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Prefetch, Q, QuerySet, UUIDField
+from django.db.models import BigAutoField, Prefetch, Q, QuerySet, UUIDField
 from django.utils.translation import gettext as _
 from structlog.contextvars import bind_contextvars
 
 from agentweb.registry.models import Agent
 from agentweb.runs.errors import NotFound
-from agentweb.runs.long_results import with_ends
 from agentweb.runs.looks import log_look
 from agentweb.runs.models import (
     Approval,
@@ -77,6 +76,25 @@ _RUN = fixed.Query(
     ),
     public_id=UUIDField(),
 )
+_CALL = fixed.Query(
+    lambda public_id: (
+        Call.objects.select_related("message", "run__snapshot", "run__conversation__team", "run__conversation__owner")
+        .filter(public_id=public_id, run__conversation__deleted_at=None)
+        .order_by()
+    ),
+    public_id=UUIDField(),
+)
+_MESSAGE = fixed.Query(
+    lambda public_id: (
+        Message.objects.select_related("author", "run")
+        .select_related("conversation__team", "conversation__owner", "conversation__agent")
+        .filter(public_id=public_id, conversation__deleted_at=None)
+        .order_by()
+    ),
+    public_id=UUIDField(),
+)
+_ASKED = fixed.Query(lambda call: _approvals().filter(call=call), call=BigAutoField())
+_SAID = fixed.Query(lambda call: _answers().filter(call=call), call=BigAutoField())
 
 
 def conversation_for(user: User, public_id: str | uuid.UUID) -> Conversation:
@@ -111,16 +129,12 @@ def approval_for(user: User, public_id: str | uuid.UUID) -> Approval:
 
 def call_for(user: User, public_id: str | uuid.UUID) -> Call:
     """The call with its latest approval as ``approval`` and answer as ``answer`` (or None)."""
-    found = (
-        Call.objects.select_related("message", "run__snapshot", "run__conversation__team", "run__conversation__owner")
-        .prefetch_related(_approvals(), _answers())
-        .filter(public_id=_id(public_id), run__conversation__deleted_at=None)
-        .first()
-    )
+    found: Call | None = _CALL.first(public_id=_id(public_id))
     if found is None:
         raise NotFound(_("There is no such call, or it is not yours to see."))
     conversation = _admit(user, found.run.conversation)
-    return _with_approval(found, found.run, conversation)
+    found.asked, found.said = _ASKED.all(call=found.pk), _SAID.all(call=found.pk)
+    return with_approval(found, found.run, conversation)
 
 
 def call_in(user: User, run_id: str | uuid.UUID, public_id: str | uuid.UUID) -> Call:
@@ -132,11 +146,7 @@ def call_in(user: User, run_id: str | uuid.UUID, public_id: str | uuid.UUID) -> 
 
 
 def message_for(user: User, public_id: str | uuid.UUID) -> Message:
-    found = (
-        Message.objects.select_related("author", "run", "conversation__team", "conversation__owner")
-        .filter(public_id=_id(public_id), conversation__deleted_at=None)
-        .first()
-    )
+    found: Message | None = _MESSAGE.first(public_id=_id(public_id))
     if found is None:
         raise NotFound(_("There is no such message, or it is not yours to see."))
     _admit(user, found.conversation)
@@ -254,52 +264,13 @@ def _items(row: Message) -> Iterable[Item]:
             )
 
 
-# --- the timeline, for people ---------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class RunView:
-    """One run as the page shows it: messages in order, each with ``shown_calls``, what people were asked about the run
-    itself, and what waits in its inbox."""
-
-    run: Run
-    entries: list[Message] = field(default_factory=list)
-    questions: list[Approval] = field(default_factory=list)
-    queue: list[QueuedMessage] = field(default_factory=list)
-
-
-def timeline(conversation: Conversation, *, before: int | None = None, limit: int = 30) -> list[RunView]:
-    """The last ``limit`` runs (before the run with that row id), oldest first; a constant number of queries."""
-    runs = conversation.runs.select_related("requested_by", "agent", "snapshot", "cancel_requested_by")
-    if before is not None:
-        runs = runs.filter(pk__lt=before)
-    return [run_view(run, conversation) for run in reversed(runs.prefetch_related(*_parts())[:limit])]
-
-
-def run_view(run: Run, conversation: Conversation) -> RunView:
-    """One run with its parts; queries only what is not prefetched yet."""
-    entries = list(run.messages.all())
-    for message in entries:
-        message.conversation = conversation
-        message.shown_calls = [_with_approval(call, run, conversation) for call in message.calls.all()]
-    for question in run.questions:
-        question.run, question.may_decide = run, conversation.may.may_decide(question)
-    return RunView(run=run, entries=entries, questions=run.questions, queue=list(run.queue.all()))
-
-
-def whole_run(run: Run) -> RunView:
-    """``run_view`` for a run that ``run_for`` has let through."""
-    found = Run.objects.select_related("requested_by", "agent", "snapshot").prefetch_related(*_parts()).get(pk=run.pk)
-    return run_view(found, run.conversation)
-
-
 def events_after(run: Run, number: int, limit: int = 500) -> list[Event]:
     return list(run.events.filter(number__gt=number).order_by("number")[:limit])
 
 
 def calls_of(run: Run) -> list[Call]:
     """The run's calls in the order asked, each with its approvals as ``asked``, newest first."""
-    return list(run.calls.prefetch_related(_approvals()))
+    return list(run.calls.prefetch_related(approvals_of_calls()))
 
 
 def queue_of(run: Run) -> list[QueuedMessage]:
@@ -311,25 +282,23 @@ def latest_run(conversation: Conversation) -> Run | None:
     return conversation.runs.order_by("-pk").first()
 
 
-def _parts() -> tuple[Prefetch, ...]:
-    calls = with_ends(Call.objects.prefetch_related(_approvals(), _answers()))
-    questions = Approval.objects.filter(call=None).select_related("decided_by")
-    return (
-        Prefetch("messages", Message.objects.select_related("author").prefetch_related(Prefetch("calls", calls))),
-        Prefetch("approvals", questions.order_by("pk"), to_attr="questions"),
-        Prefetch("queue", QueuedMessage.objects.select_related("author")),
-    )
+def approvals_of_calls() -> Prefetch:
+    return Prefetch("approvals", _approvals(), to_attr="asked")
 
 
-def _approvals() -> Prefetch:
-    return Prefetch("approvals", Approval.objects.select_related("decided_by").order_by("-pk"), to_attr="asked")
+def answers_of_calls() -> Prefetch:
+    return Prefetch("answers", _answers(), to_attr="said")
 
 
-def _answers() -> Prefetch:
-    return Prefetch("answers", CallAnswer.objects.select_related("given_by").order_by("-pk"), to_attr="said")
+def _approvals() -> QuerySet[Approval]:
+    return Approval.objects.select_related("decided_by").order_by("-pk")
 
 
-def _with_approval(call: Call, run: Run, conversation: Conversation) -> Call:
+def _answers() -> QuerySet[CallAnswer]:
+    return CallAnswer.objects.select_related("given_by").order_by("-pk")
+
+
+def with_approval(call: Call, run: Run, conversation: Conversation) -> Call:
     """The call with its latest ``approval`` and ``answer``, knowing its run and what this person may do with it."""
     call.run = run
     call.answer = call.said[0] if call.said else None

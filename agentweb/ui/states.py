@@ -9,7 +9,6 @@ from django.utils.translation import gettext as _
 
 from agentweb.engine.enums import CallStatus
 from agentweb.runs.models import Call, Run
-from agentweb.runs.selectors import RunView
 from agentweb.ui import reasons
 
 PATIENCE = timedelta(seconds=3)  # longer in the queue than this, and no worker seems to be free
@@ -80,7 +79,3 @@ def listed_state(status: str | None, outcome: str | None, cancelling: bool, wait
     if status in words:
         return State(words[status], "clock", "waiting" if status == Run.Status.WAITING else "")
     return State(_("Working"), "loader-circle", "live")
-
-
-def calls_of(view: RunView) -> list[Call]:
-    return [call for message in view.entries for call in message.shown_calls]

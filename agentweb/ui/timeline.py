@@ -9,12 +9,13 @@ from django.utils.translation import gettext_lazy as _
 
 from agentweb.engine.enums import Reason, StopAfter
 from agentweb.runs.models import Call, Message, QueuedMessage, Run
-from agentweb.runs.selectors import Rights, RunView
+from agentweb.runs.selectors import Rights
+from agentweb.runs.timeline import RunView
 from agentweb.ui import reasons
 from agentweb.ui.calls import CallCard, call_card, labels
 from agentweb.ui.goals import GoalLine, goal_lines
 from agentweb.ui.questions import QuestionCard, is_open, question_card
-from agentweb.ui.states import State, calls_of, run_state
+from agentweb.ui.states import State, run_state
 
 STOPS = (
     (StopAfter.REASONING.value, _("After the next thought, before tools run")),
@@ -74,12 +75,12 @@ class RunPart:
 def run_parts(views: Iterable[RunView], *, may: Rights, latest: Run | None) -> list[RunPart]:
     """The runs with their cards; one query for the labels of all tools."""
     views = list(views)
-    names = labels(call for view in views for call in calls_of(view))
+    names = labels(call for view in views for call in view.calls)
     return [_run_part(view, names, may, latest) for view in views]
 
 
 def _run_part(view: RunView, names: dict[str, str], may: Rights, latest: Run | None) -> RunPart:
-    run, calls = view.run, calls_of(view)
+    run = view.run
     entries, first = _entries(view, names)
     unanswered = not run.live and run.outcome not in (Run.Outcome.ANSWERED, Run.Outcome.LIMIT_REACHED)
     is_latest = latest is not None and latest.pk == run.pk
@@ -89,7 +90,7 @@ def _run_part(view: RunView, names: dict[str, str], may: Rights, latest: Run | N
         entries=entries,
         questions=first,
         queue=[queued for queued in view.queue if queued.status in SHOWN_QUEUE],
-        state=run_state(run, calls, names, asks=any(map(is_open, view.questions))),
+        state=run_state(run, view.calls, names, asks=any(map(is_open, view.questions))),
         sentence=reasons.sentence(run.reason) if run.reason != Reason.DONE else "",
         error=fault(run),
         error_recorded=recorded_fault(run) if speaks_otherwise() else "",

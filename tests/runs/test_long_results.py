@@ -4,6 +4,7 @@ import pytest
 
 from agentweb.runs import selectors
 from agentweb.runs.models import Call
+from agentweb.runs.timeline import whole_run
 from agentweb.ui.calls import call_card
 from agentweb.ui.excerpt import excerpt
 from tests.runs.waiting_call import waiting_approvals
@@ -28,7 +29,7 @@ def test_the_ends_that_the_database_cuts_out_show_what_the_whole_text_would(cast
     run = cast.builder_run()
     waiting_approvals(cast, run)
     Call.objects.update(result=result, result_full=full)
-    view = selectors.whole_run(selectors.run_for(cast.owner, run.public_id))
+    view = whole_run(selectors.run_for(cast.owner, run.public_id))
     (call,) = view.entries[-1].shown_calls
     assert "result_full" in call.get_deferred_fields()
     assert call_card(call).result == excerpt(full or result)

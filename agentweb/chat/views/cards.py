@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_POST
 from agentweb.runs import selectors, services
 from agentweb.runs.errors import Conflict, Invalid, RequestError
 from agentweb.runs.models import Call, Conversation, Run
-from agentweb.runs.selectors import RunView
+from agentweb.runs.timeline import RunView, foot_of, whole_run
 from agentweb.ui.answers import changes_lists, is_fragment, page
 from agentweb.ui.calls import CallCard, labels
 from agentweb.ui.timeline import one_card, run_parts
@@ -56,15 +56,24 @@ def call_result(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
 def card_run(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
     """The footer of a run, or with ``part=section`` the whole run."""
     run = selectors.run_for(request.user, public_id)
-    template = "chat/_run.html" if request.GET.get("part") == "section" else "chat/_run_state.html"
-    response = render(request, template, run_context(run))
+    if request.GET.get("part") == "section":
+        response = render(request, "chat/_run.html", run_context(run))
+    else:
+        response = render(request, "chat/_run_state.html", foot_context(run))
     return changes_lists(response) if run.status in (Run.Status.WAITING, Run.Status.FINISHED) else response
 
 
 def run_context(run: Run) -> dict[str, Any]:
     """One run for the templates, as it is now."""
     conversation = run.conversation
-    return view_context(selectors.whole_run(run), conversation, latest=selectors.latest_run(conversation))
+    return view_context(whole_run(run), conversation, latest=selectors.latest_run(conversation))
+
+
+def foot_context(run: Run) -> dict[str, Any]:
+    """The footer of a run that was just read."""
+    conversation = run.conversation
+    latest = None if run.live else selectors.latest_run(conversation)  # who asks: only what has ended goes on anew
+    return view_context(foot_of(run), conversation, latest=latest)
 
 
 def view_context(view: RunView, conversation: Conversation, *, latest: Run | None) -> dict[str, Any]:
@@ -83,7 +92,12 @@ def run_footer(request: HttpRequest, run: Run, change: Callable[[], object]) -> 
             raise
     if not is_fragment(request):
         return redirect("conversation", run.conversation.public_id)
-    return render(request, "chat/_run_state.html", run_context(run) | {"conflict": problem}, status=status)
+    return _footer(request, run, problem, status)
+
+
+def _footer(request: HttpRequest, run: Run, problem: str = "", status: int = 200) -> HttpResponse:
+    now = selectors.run_for(request.user, run.public_id)
+    return render(request, "chat/_run_state.html", foot_context(now) | {"conflict": problem}, status=status)
 
 
 @require_POST
@@ -134,12 +148,12 @@ def _new_run(request: HttpRequest, run: Run, start: Callable[[], Run]) -> HttpRe
         return _not_again(request, run, error)
     if not is_fragment(request):
         return redirect("conversation", run.conversation.public_id)
-    new = selectors.run_for(request.user, started.public_id)
-    context = run_context(run) | {"new": run_context(new)["view"]}
+    new, old = (selectors.run_for(request.user, each.public_id) for each in (started, run))
+    context = foot_context(old) | {"new": run_context(new)["view"]}
     return changes_lists(render(request, "chat/_retried.html", context))
 
 
 def _not_again(request: HttpRequest, run: Run, error: RequestError) -> HttpResponse:
     if not is_fragment(request):
         raise error
-    return render(request, "chat/_run_state.html", run_context(run) | {"conflict": error.text}, status=409)
+    return _footer(request, run, error.text, 409)

@@ -15,6 +15,7 @@ from agentweb.runs import selectors, services
 from agentweb.runs.errors import Invalid, RequestError
 from agentweb.runs.looks import latest_looks
 from agentweb.runs.models import Conversation, Visibility
+from agentweb.runs.timeline import timeline
 from agentweb.teams.access import default_team
 from agentweb.ui.answers import full_page, is_fragment, page
 from agentweb.ui.listing import listing
@@ -130,7 +131,7 @@ def _timeline(request: HttpRequest, shown: Conversation) -> dict[str, Any]:
         run = selectors.run_for(request.user, cursor)
         before = run.pk if run.conversation_id == shown.pk else 0
     latest = selectors.latest_run(shown)  # before its parts: what happens in between then comes over the socket
-    views = selectors.timeline(shown, before=before, limit=RUNS + 1)
+    views = timeline(shown, before=before, limit=RUNS + 1)
     older = views[1].run.public_id if len(views) > RUNS else ""
     parts = run_parts(views[-RUNS:], may=shown.may, latest=latest)
     return {

@@ -7,11 +7,12 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from agentweb.chat.forms import key_for_form, text_of
-from agentweb.chat.views.cards import run_context, run_footer, view_context
+from agentweb.chat.views.cards import foot_context, run_footer, view_context
 from agentweb.chat.views.conversations import conversation_page
 from agentweb.runs import selectors, services
 from agentweb.runs.errors import Conflict, Invalid, RequestError
 from agentweb.runs.models import Conversation, QueuedMessage
+from agentweb.runs.timeline import RunView
 from agentweb.ui.answers import changes_lists, is_fragment, page
 
 
@@ -39,9 +40,9 @@ def send(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
 def _taken(request: HttpRequest, shown: Conversation, sent: services.Sent) -> HttpResponse:
     if sent.row is not None:
         sent.row.shown_calls = []
-        context = view_context(selectors.RunView(sent.run, [sent.row]), shown, latest=sent.run)
+        context = view_context(RunView(sent.run, [sent.row]), shown, latest=sent.run)
     else:
-        context = run_context(selectors.run_for(request.user, sent.run.public_id))
+        context = foot_context(selectors.run_for(request.user, sent.run.public_id))
     context |= {"key": key_for_form(), "began": sent.delivered == "now"}
     return changes_lists(render(request, "chat/_sent.html", context))
 
