@@ -270,6 +270,9 @@ FLUSH_SECONDS = positive("FLUSH_SECONDS", 0.08)
 # Dotted modules with tools of your own, beside the built-in ones.
 TOOLBOX_MODULES = env.list("TOOLBOX_MODULES", default=[])
 
+# Where the admin looks for model servers on this machine, at a click: what listens there, and the port.
+LOCAL_MODEL_SERVERS = [("Ollama", 11434), ("LM Studio", 1234), ("llama.cpp", 8080), ("vLLM", 8000)]
+
 # Modules whose functions an admin may name as goal checks of an agent.
 GOAL_MODULES = env.list("GOAL_MODULES", default=[])
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 
 from agentweb.engine.messages import Json
-from agentweb.llm.usage import FREE, Prices
+from agentweb.llm.usage import FREE, LaterPrice, Prices
 
 
 class ConfigError(ValueError):
@@ -21,12 +22,32 @@ class SendThinking(StrEnum):
     ALWAYS = "always"
 
 
+class Structured(StrEnum):
+    """What a server promises about answers in JSON, by ``response_format``."""
+
+    NONE = ""
+    JSON_OBJECT = "json_object"
+    JSON_SCHEMA = "json_schema"
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a model and its server can do. ``streams``: answers come piece by piece; ``stream_usage``: with a count of
+    tokens at their end; ``native_tools``: tools are taken, ``parallel_tools``: and several called in one answer."""
+
+    streams: bool = True
+    stream_usage: bool = True
+    native_tools: bool = True
+    parallel_tools: bool = True
+    structured: Structured = Structured.NONE
+
+
 @dataclass(frozen=True, slots=True)
 class ModelConfig:
     """``name`` is what people call the model, ``model`` what the endpoint does. Times are in seconds.
 
     ``api_key`` and ``headers`` may be secret and are kept out of the representation. ``temperature`` None is not sent.
-    ``body`` is merged over the request body.
+    ``body`` is merged over the request body. ``prices`` count until the first of the ``later`` ones, by day.
     """
 
     name: str
@@ -43,6 +64,8 @@ class ModelConfig:
     body: Mapping[str, Json] = field(default_factory=dict)
     strict_roles: bool = False
     send_thinking: SendThinking = SendThinking.WITH_CALLS
+    later: tuple[LaterPrice, ...] = ()
+    can: Capabilities = Capabilities()
 
     @classmethod
     def from_snapshot(cls, snapshot: Mapping[str, Json], *, api_key: str = "") -> "ModelConfig":
@@ -55,7 +78,7 @@ class ModelConfig:
             api_key=api_key,
             temperature=read.number("temperature", None) if "temperature" in snapshot else 0.0,
             context_size=int(read.number("context_size", 128_000) or 0),
-            prices=Prices(read.price("input"), read.price("cached"), read.price("output")),
+            prices=read.prices(),
             connect_timeout_s=read.number("connect_timeout_s", 5.0) or 5.0,
             idle_timeout_s=read.number("idle_timeout_s", 60.0) or 60.0,
             total_timeout_s=read.number("total_timeout_s", 600.0) or 600.0,
@@ -63,7 +86,16 @@ class ModelConfig:
             body=read.mapping("body"),
             strict_roles=bool(snapshot.get("strict_roles", False)),
             send_thinking=read.send_thinking(),
+            later=read.later(),
+            can=read.capabilities(),
         )
+
+    def prices_now(self) -> Prices:
+        """Those of today. A call is paid by the prices of the day on which it is made."""
+        return self.prices_on(datetime.now(UTC).date()) if self.later else self.prices
+
+    def prices_on(self, day: date) -> Prices:
+        return next((later.prices for later in reversed(self.later) if later.since <= day), self.prices)
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -90,6 +122,32 @@ class _Reader:
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
             raise ConfigError(f"{key} must be a number of 0 or more.")
         return value
+
+    def prices(self) -> Prices:
+        return Prices(self.price("input"), self.price("cached"), self.price("output"))
+
+    def later(self) -> tuple[LaterPrice, ...]:
+        """By day, the earliest first."""
+        rows = self._snapshot.get("later_prices") or ()
+        try:
+            found = [LaterPrice(date.fromisoformat(row["since"]), _Reader(row).prices()) for row in rows]
+        except (LookupError, TypeError, ValueError) as error:
+            raise ConfigError("Each later price must have a day and prices.") from error
+        return tuple(sorted(found, key=lambda later: later.since))
+
+    def capabilities(self) -> Capabilities:
+        told = self.mapping("capabilities")
+        try:
+            structured = Structured(told.get("structured") or "")
+        except ValueError:
+            raise ConfigError(f"structured must be one of {', '.join(filter(None, Structured))}, or empty.") from None
+        return Capabilities(
+            streams=bool(told.get("streams", True)),
+            stream_usage=bool(told.get("stream_usage", True)),
+            native_tools=bool(told.get("native_tools", True)),
+            parallel_tools=bool(told.get("parallel_tools", True)),
+            structured=structured,
+        )
 
     def price(self, kind: str) -> Decimal:
         nested = self.mapping("prices")

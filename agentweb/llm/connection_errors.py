@@ -2,6 +2,7 @@
 
 import errno
 import socket
+import ssl
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
@@ -58,9 +59,7 @@ def connection_fault(error: BaseException, *, base_url: str, idle_s: float, answ
 def _not_connected(chain: list[BaseException], where: str) -> ModelError | None:
     for link in chain:
         if isinstance(link, aiohttp.ClientSSLError):
-            return _refusal(
-                f"The certificate of {where} is not trusted. An admin should check the address.", retry=False
-            )
+            return _refusal(_tls_sentence(link, where), retry=False)
         if isinstance(link, _BAD_ADDRESS):
             return _refusal(
                 "The address of this model is not a valid URL. An admin should check its base URL.", retry=False
@@ -70,6 +69,17 @@ def _not_connected(chain: list[BaseException], where: str) -> ModelError | None:
         if isinstance(link, aiohttp.ClientConnectorError):
             return _refusal(_connector_sentence(link.os_error, where))
     return None
+
+
+def _tls_sentence(error: BaseException, where: str) -> str:
+    if any(
+        isinstance(link, ssl.SSLCertVerificationError | aiohttp.ClientConnectorCertificateError)
+        for link in _causes(error)
+    ):
+        return f"The certificate of {where} is not trusted. An admin should check the address."
+    return (
+        f"{where} does not speak TLS as it should. An admin should check the address: perhaps it begins with http://."
+    )
 
 
 def _connector_sentence(error: OSError, where: str) -> str:

@@ -36,7 +36,7 @@ class OpenAIModel:
         return self.config.name
 
     def prepare(self, request: ModelRequest) -> "OpenAICall":
-        reading = Reading(self._new_id, self.config.prices, self.config.total_timeout_s, rest_s=self._rest_s)
+        reading = Reading(self._new_id, self.config.prices_now(), self.config.total_timeout_s, rest_s=self._rest_s)
         return OpenAICall(self.config, build_request(self.config, request, self._written), reading)
 
 

@@ -41,8 +41,9 @@ def build_request(config: ModelConfig, request: ModelRequest, written: Written |
         send_thinking=config.send_thinking,
         written=written,
     )
-    body: dict[str, Any] = {"model": config.model, "messages": messages, "stream": True}
-    body["stream_options"] = {"include_usage": True}
+    body: dict[str, Any] = {"model": config.model, "messages": messages, "stream": config.can.streams}
+    if config.can.streams and config.can.stream_usage:
+        body["stream_options"] = {"include_usage": True}
     if config.temperature is not None:
         body["temperature"] = config.temperature
     if request.tools:

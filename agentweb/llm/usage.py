@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 
 from agentweb.engine.messages import Json
@@ -27,6 +28,14 @@ class Prices:
 
 
 FREE = Prices()
+
+
+@dataclass(frozen=True, slots=True)
+class LaterPrice:
+    """What counts from a day on, in UTC."""
+
+    since: date
+    prices: Prices
 
 
 def count(value: Json) -> int:

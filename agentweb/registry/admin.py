@@ -1,4 +1,4 @@
-"""The registry in the admin: models, tools and their risk, agents, policies."""
+"""The registry in the admin: tools and their risk, agents, budgets, policies; models have a module of their own."""
 
 from typing import Any
 
@@ -6,45 +6,14 @@ from django import forms
 from django.contrib import admin, messages
 from django.db import models
 from django.http import HttpRequest
-from django.utils.decorators import method_decorator
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.debug import sensitive_post_parameters
 
 from agentweb.registry import faults, policies, services
-from agentweb.registry.forms import ChatModelForm, GoalCheckForm
-from agentweb.registry.models import Agent, Budget, ChatModel, GoalCheck, Policy, PolicyRule, Tool
+from agentweb.registry.forms import GoalCheckForm
+from agentweb.registry.model_admin import ChatModelAdmin
+from agentweb.registry.models import Agent, Budget, GoalCheck, Policy, PolicyRule, Tool
 
-
-@admin.register(ChatModel)
-class ChatModelAdmin(admin.ModelAdmin):
-    form = ChatModelForm
-    list_display = ["name", "kind", "model_name", "base_url", "stored_key", "updated_at"]
-    list_filter = ["kind"]
-    search_fields = ["name", "model_name", "base_url"]
-    readonly_fields = ["stored_key"]
-    fieldsets = [
-        (None, {"fields": ["name", "kind"]}),
-        (_("Endpoint"), {"fields": ["base_url", "model_name", "stored_key", "key", "forget_key", "headers", "body"]}),
-        (_("Behaviour"), {"fields": ["temperature", "context_size", "strict_roles"]}),
-        (_("Prices"), {"fields": ["input_price", "cached_price", "output_price"]}),
-        (_("Time-outs"), {"fields": ["idle_timeout_s", "total_timeout_s"]}),
-    ]
-
-    @admin.display(description=_("stored key"))
-    def stored_key(self, model: ChatModel) -> str:
-        if not model.encrypted_key:
-            return "–"
-        return f"…{model.key_hint}"
-
-    @method_decorator(sensitive_post_parameters("key", "headers"))
-    def changeform_view(self, *args: Any, **kwargs: Any) -> Any:
-        return super().changeform_view(*args, **kwargs)
-
-    def save_model(self, request: HttpRequest, obj: ChatModel, form: forms.ModelForm, change: bool) -> None:
-        key = form.cleaned_data["key"]
-        if key or form.cleaned_data["forget_key"]:
-            services.give_key(model=obj, key=key)
-        super().save_model(request, obj, form, change)
+__all__ = ["AgentAdmin", "BudgetAdmin", "ChatModelAdmin", "PolicyAdmin", "ToolAdmin"]
 
 
 @admin.register(Tool)
@@ -97,7 +66,7 @@ class AgentAdmin(admin.ModelAdmin):
     readonly_fields = ["public_id"]
     fieldsets = [
         (None, {"fields": ["name", "description", "instructions", "enabled"]}),
-        (_("Who and with what"), {"fields": ["team", "model", "cheaper_model", "tools"]}),
+        (_("Who and with what"), {"fields": ["team", "model", "fallback_model", "cheaper_model", "tools"]}),
         (_("Limits"), {"fields": ["max_turns", "sequential", "loop_guard"]}),
         (_("Long conversations"), {"fields": ["folding", "whole_turns", "fold_at", "fold_every"]}),
         (_("For programs"), {"fields": ["public_id"]}),

@@ -51,13 +51,15 @@ def _scripted_model() -> None:
 def _default_model() -> None:
     """The row named default, from the environment; it stays as it is when the environment names no model.
 
-    A key that an admin entered is kept where the environment has none, but never for another endpoint."""
+    What is secret and an admin entered is kept where the environment has none, but never for another endpoint."""
     if not endpoint.is_named():
         return
     model = ChatModel.objects.filter(name=DEFAULT_MODEL).first() or ChatModel(name=DEFAULT_MODEL)
     base_url = settings.OPENAI_BASE_URL or endpoint.STANDARD_URL
     if settings.OPENAI_API_KEY or model.base_url != base_url:
         give_key(model=model, key=settings.OPENAI_API_KEY)
+    if model.base_url != base_url:
+        model.encrypted_headers = ""
     model.kind, model.base_url, model.model_name = ChatModel.Kind.OPENAI, base_url, settings.OPENAI_MODEL
     model.save()
 

@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 
 from agentweb.llm.config import ConfigError
 from agentweb.llm.recorded import config_of
-from agentweb.registry import catalog, secrets, snapshots
+from agentweb.registry import catalog, headers, secrets, snapshots
 from agentweb.registry.models import ChatModel, Tool
 
 IN_USE = Q(agents__enabled=True)
@@ -67,7 +67,7 @@ def _model_fault(row: ChatModel) -> str:
         row.clean_fields()
         row.clean()
         key = secrets.decrypt(row.encrypted_key)
-        config_of({**snapshots.model_data(row), "headers": row.headers}, api_key=key)
+        config_of({**snapshots.settings_of(row), "headers": headers.of(row)}, api_key=key)
     except ValidationError as error:
         return " ".join(_named(name, words) for name, words in error.message_dict.items())
     except secrets.SecretUnreadable:

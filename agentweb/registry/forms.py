@@ -4,11 +4,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django import forms
+from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from agentweb.registry import validators
+from agentweb.registry import headers, validators
+from agentweb.registry.chat_models import today
 from agentweb.registry.fields import JsonObjectField
-from agentweb.registry.models import ChatModel, GoalCheck
+from agentweb.registry.models import ChatModel, GoalCheck, ModelPrice
+from agentweb.registry.secrets import SecretUnreadable
 
 
 class ChatModelForm(forms.ModelForm):
@@ -24,7 +27,12 @@ class ChatModelForm(forms.ModelForm):
     )
     forget_key = forms.BooleanField(label=_("Forget the key"), required=False)
     headers = JsonObjectField(
-        label=_("Extra headers"), required=False, help_text=_('Sent with each request: {"X-Team": "blue"}')
+        label=_("Extra headers"),
+        required=False,
+        help_text=_(
+            'Sent with each request: {"X-Team": "blue"}. What may be secret is stored encrypted; of that you see ••••, '
+            "which keeps the value as it is."
+        ),
     )
     body = JsonObjectField(
         label=_("Extra body fields"),
@@ -34,17 +42,71 @@ class ChatModelForm(forms.ModelForm):
 
     class Meta:
         model = ChatModel
-        exclude = ["encrypted_key", "key_hint"]
+        exclude = ["encrypted_key", "key_hint", "headers", "encrypted_headers"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._kept: list[str] = []  # headers whose stored values are to stay
+        try:
+            self.initial["headers"] = headers.masked(self.instance)
+        except SecretUnreadable:  # the start page says so; what cannot be read must be entered again
+            self.initial["headers"] = self.instance.headers
+
+    def clean_headers(self) -> dict[str, str]:
+        """As typed, with the stored values where their masks were left."""
+        typed = self.cleaned_data["headers"]
+        self._kept = headers.kept(typed)
+        validators.headers({name: "" if headers.is_masked(value) else value for name, value in typed.items()})
+        try:
+            return headers.unmasked(self.instance, typed)
+        except (KeyError, SecretUnreadable) as error:
+            names = ", ".join(self._kept)
+            words = _("There is no stored value behind •••• for all of these: %(names)s. Enter them again.")
+            raise ValidationError(words, code="headers", params={"names": names}) from error
 
     def clean(self) -> dict[str, Any]:
         """A key goes only to the server for which it was entered: who moves the endpoint enters it again."""
         cleaned = super().clean() or self.cleaned_data
         if cleaned.get("key") and cleaned.get("forget_key"):
             self.add_error("forget_key", _("Enter a key or forget the old one, not both."))
-        kept = self.instance.encrypted_key and not cleaned.get("key") and not cleaned.get("forget_key")
-        if kept and "base_url" in cleaned and _server(cleaned["base_url"]) != _server(self.initial.get("base_url", "")):
-            self.add_error("key", _("The base URL names another server now: enter its key, or forget the old one."))
+        if "base_url" in cleaned and _server(cleaned["base_url"]) != _server(self.initial.get("base_url", "")):
+            self._moved(cleaned)
         return cleaned
+
+    def _moved(self, cleaned: dict[str, Any]) -> None:
+        """Nothing secret goes along to another server."""
+        if self.instance.encrypted_key and not cleaned.get("key") and not cleaned.get("forget_key"):
+            self.add_error("key", _("The base URL names another server now: enter its key, or forget the old one."))
+        if self._kept:
+            self.add_error("headers", _("The base URL names another server now: enter the hidden values again."))
+
+
+class PriceForm(forms.ModelForm):
+    """Prices of days that are over stay as they were: what was spent then was counted with them."""
+
+    class Meta:
+        model = ModelPrice
+        fields = ["valid_from", "input_price", "cached_price", "output_price"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance.past:
+            for field in self.fields.values():
+                field.disabled = True
+
+    def clean_valid_from(self) -> Any:
+        day = self.cleaned_data["valid_from"]
+        if "valid_from" in self.changed_data and day < today():
+            words = _("This day is over, and what was spent then is counted. The earliest is today, %(today)s.")
+            raise ValidationError(words, code="past", params={"today": today().isoformat()})
+        return day
+
+
+class PriceFormSet(forms.BaseInlineFormSet):
+    def add_fields(self, form: Any, index: int | None) -> None:
+        super().add_fields(form, index)
+        if form.instance.past and "DELETE" in form.fields:
+            form.fields["DELETE"].disabled = True
 
 
 class GoalCheckForm(forms.ModelForm):
@@ -64,5 +126,8 @@ class GoalCheckForm(forms.ModelForm):
 
 
 def _server(address: str) -> tuple[str, str]:
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+    except ValueError:  # no address at all, and refused for that
+        return "", address
     return parts.scheme, parts.netloc.lower()

@@ -13,75 +13,27 @@ from agentweb.engine.enums import Risk as EngineRisk
 from agentweb.engine.enums import Strategy as EngineStrategy
 from agentweb.engine.enums import Unit as EngineUnit
 from agentweb.registry import validators
+from agentweb.registry.chat_models import SECONDS, ChatModel, ModelPrice
 from agentweb.teams.models import Team
 
-SECONDS = [MinValueValidator(1), MaxValueValidator(86_400)]
-PRICE = {"max_digits": 12, "decimal_places": 6, "default": 0, "validators": [MinValueValidator(0)]}
+__all__ = [
+    "Agent",
+    "Budget",
+    "ChatModel",
+    "GoalCheck",
+    "ModelPrice",
+    "Policy",
+    "PolicyRule",
+    "Risk",
+    "Strategy",
+    "Tool",
+]
 
 
 class Risk(models.TextChoices):
     LOW = EngineRisk.LOW.value, _("Low")
     MEDIUM = EngineRisk.MEDIUM.value, _("Medium")
     HIGH = EngineRisk.HIGH.value, _("High")
-
-
-class ChatModel(models.Model):
-    """A language model behind an OpenAI-compatible endpoint, or the scripted model that needs none."""
-
-    class Kind(models.TextChoices):
-        OPENAI = "openai", _("OpenAI-compatible endpoint")
-        SCRIPTED = "scripted", _("Scripted, not an AI")
-
-    name = models.SlugField(_("name"), max_length=100, unique=True)
-    kind = models.CharField(_("kind"), max_length=10, choices=Kind, default=Kind.OPENAI)
-    base_url = models.CharField(_("base URL"), max_length=500, blank=True, validators=[validators.http_address])
-    encrypted_key = models.TextField(blank=True, editable=False)
-    key_hint = models.CharField(_("key ends with"), max_length=4, blank=True, editable=False)
-    model_name = models.CharField(_("model name"), max_length=200, blank=True)
-    temperature = models.FloatField(
-        _("temperature"),
-        null=True,
-        blank=True,
-        default=0,
-        validators=[MinValueValidator(0), MaxValueValidator(2)],
-        help_text=_("Empty: not sent, for models that refuse it."),
-    )
-    context_size = models.PositiveIntegerField(
-        _("context size, tokens"), default=128_000, validators=[MinValueValidator(1)]
-    )
-    input_price = models.DecimalField(_("price per million input tokens"), **PRICE)
-    cached_price = models.DecimalField(_("price per million cached tokens"), **PRICE)
-    output_price = models.DecimalField(_("price per million output tokens"), **PRICE)
-    idle_timeout_s = models.PositiveIntegerField(_("longest silence, seconds"), default=60, validators=SECONDS)
-    total_timeout_s = models.PositiveIntegerField(_("longest answer, seconds"), default=600, validators=SECONDS)
-    headers = models.JSONField(_("extra headers"), default=dict, blank=True, validators=[validators.headers])
-    body = models.JSONField(
-        _("extra body fields"),
-        default=dict,
-        blank=True,
-        validators=[validators.body],
-        help_text=_("Merged over the request and recorded with each run: nothing secret here."),
-    )
-    strict_roles = models.BooleanField(_("roles must alternate"), default=False)
-    created_at = models.DateTimeField(_("created"), auto_now_add=True)
-    updated_at = models.DateTimeField(_("changed"), auto_now=True)
-
-    class Meta:
-        verbose_name = _("model")
-        verbose_name_plural = _("models")
-        ordering = ["name"]
-
-    def __str__(self) -> str:
-        return self.name
-
-    def clean(self) -> None:
-        """An endpoint is of no use without its address and the model's name."""
-        if self.kind != self.Kind.OPENAI:
-            return
-        needed = {"base_url": self.base_url, "model_name": self.model_name}
-        missing = {name: _("An endpoint needs this.") for name, value in needed.items() if not value.strip()}
-        if missing:
-            raise ValidationError(missing)
 
 
 class Tool(models.Model):
@@ -136,6 +88,15 @@ class Agent(models.Model):
         blank=True,
         verbose_name=_("cheaper model"),
         help_text=_("People may choose it for the rest of a run when a budget runs low. Empty: no such choice."),
+    )
+    fallback_model = models.ForeignKey(
+        ChatModel,
+        models.PROTECT,
+        related_name="+",
+        null=True,
+        blank=True,
+        verbose_name=_("fallback model"),
+        help_text=_("Asked for the rest of a run when the model has failed for good. Empty: the run fails then."),
     )
     tools = models.ManyToManyField(Tool, related_name="agents", blank=True, verbose_name=_("tools"))
     max_turns = models.PositiveSmallIntegerField(

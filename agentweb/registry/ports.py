@@ -17,7 +17,7 @@ from agentweb.engine.seams import Point
 from agentweb.llm.config import ConfigError
 from agentweb.llm.factory import endpoint_model, make_model
 from agentweb.llm.reader import no_rest
-from agentweb.registry import catalog, policies, secrets, snapshots
+from agentweb.registry import catalog, headers, policies, secrets, snapshots
 from agentweb.registry.keyed import KeyedModel
 from agentweb.registry.models import ChatModel, PolicyRule
 from agentweb.registry.models import Tool as ToolRow
@@ -32,7 +32,9 @@ MOVED = "The model {name} was deleted or moved to another endpoint after this ru
 
 
 _SECRETS = fixed.Query(
-    lambda pk: ChatModel.objects.filter(pk=pk).order_by().only("encrypted_key", "headers", "base_url"),
+    lambda pk: (
+        ChatModel.objects.filter(pk=pk).order_by().only("encrypted_key", "encrypted_headers", "headers", "base_url")
+    ),
     pk=BigAutoField(),
 )
 
@@ -57,7 +59,7 @@ def model_for(
         return UnusableModel(data["name"], MOVED.format(name=data["name"]))
     try:
         key, seams = secrets.decrypt(row.encrypted_key), installed()
-        make = partial(_with_key, {**data, "headers": row.headers}, new_id, rest_s)
+        make = partial(_with_key, {**data, "headers": headers.of(row)}, new_id, rest_s)
         return KeyedModel(make, key, data["base_url"], seams) if seams.at(Point.API_KEY) else make(key)
     except (secrets.SecretUnreadable, ConfigError) as error:
         return UnusableModel(data["name"], f"The model {data['name']} cannot be used: {error}")

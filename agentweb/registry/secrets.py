@@ -22,7 +22,7 @@ def seen() -> tuple[str, ...]:
 
 
 def encrypt(plain: str) -> str:
-    _note(plain)
+    note(plain)
     return _fernet().encrypt(plain.encode()).decode() if plain else ""
 
 
@@ -42,11 +42,12 @@ def decrypt(stored: str) -> str:
             "A stored key cannot be read with this SECRET_KEY. Enter the key again, or add the old secret key to "
             "SECRET_KEY_FALLBACKS."
         ) from error
-    _note(plain)
+    note(plain)
     return plain
 
 
-def _note(plain: str) -> None:
+def note(plain: str) -> None:
+    """Remember a plain secret that came another way, such as in a header."""
     if plain and plain not in _seen:
         _seen.append(plain)
 

@@ -11,12 +11,14 @@ from django.db.models import BigAutoField
 
 from agentweb.engine.ports import ToolSpec
 from agentweb.registry import catalog, goals, prompts
-from agentweb.registry.models import Agent, ChatModel, Tool
+from agentweb.registry.chat_models import today
+from agentweb.registry.models import Agent, ChatModel, ModelPrice, Tool
 from agentweb.schema.json_text import canonical, digest
 from agentweb.teams import fixed
 
 DEFAULT_MODEL = "default"
 SCRIPTED_MODEL = "scripted"
+CAPABILITIES = ("streams", "stream_usage", "native_tools", "parallel_tools", "structured")
 
 
 class NoModel(Exception):
@@ -111,6 +113,11 @@ def specs_in(snapshot: Mapping[str, Any]) -> tuple[ToolSpec, ...]:
 
 
 def model_data(model: ChatModel) -> dict[str, Any]:
+    """All that a run keeps of a model. One query, for the prices of a model that is not scripted."""
+    return {**settings_of(model), **_prices(model)}
+
+
+def settings_of(model: ChatModel) -> dict[str, Any]:
     """Headers may hold secrets, so they stay in the row, like the key, and are read when the model is called."""
     return {
         "id": model.pk,
@@ -120,16 +127,33 @@ def model_data(model: ChatModel) -> dict[str, Any]:
         "model_name": model.model_name,
         "temperature": model.temperature,
         "context_size": model.context_size,
-        "prices": {
-            "input": _price(model.input_price),
-            "cached": _price(model.cached_price),
-            "output": _price(model.output_price),
-        },
+        "connect_timeout_s": model.connect_timeout_s,
         "idle_timeout_s": model.idle_timeout_s,
         "total_timeout_s": model.total_timeout_s,
         "body": model.body,
         "strict_roles": model.strict_roles,
+        "capabilities": {name: getattr(model, name) for name in CAPABILITIES},
     }
+
+
+_PRICES = fixed.Query(lambda model: ModelPrice.objects.filter(model=model).order_by("valid_from"), model=BigAutoField())
+
+
+def _prices(model: ChatModel) -> dict[str, Any]:
+    """Today's prices and those that are known to come. The scripted model costs nothing, so nothing is asked for it."""
+    free = model.pk is None or model.kind == ChatModel.Kind.SCRIPTED
+    rows: list[ModelPrice] = [] if free else _PRICES.all(model=model.pk)
+    day = today()
+    now = next((row for row in reversed(rows) if row.valid_from <= day), ModelPrice())
+    later = [row for row in rows if row.valid_from > day]
+    return {
+        "prices": _per_million(now),
+        "later_prices": [{"since": row.valid_from.isoformat(), "prices": _per_million(row)} for row in later],
+    }
+
+
+def _per_million(row: ModelPrice) -> dict[str, str]:
+    return {"input": _price(row.input_price), "cached": _price(row.cached_price), "output": _price(row.output_price)}
 
 
 def _price(price: Decimal | int | str) -> str:

@@ -13,11 +13,11 @@ class UnusableModel:
 
     def __init__(self, name: str, sentence: str) -> None:
         self.name = name
-        self._sentence = sentence
+        self.sentence = sentence
 
     def prepare(self, request: ModelRequest) -> "UnusableModel":
         return self
 
     async def stream(self) -> AsyncIterator[ModelDelta | ModelReply]:
-        raise ModelError(ErrorKind.AUTH, self._sentence)
+        raise ModelError(ErrorKind.AUTH, self.sentence)
         yield ModelReply()  # what makes this a generator

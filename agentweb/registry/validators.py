@@ -18,6 +18,11 @@ from agentweb.toolbox import paths
 HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 TOOL_PATTERN = re.compile(r"[A-Za-z0-9_*-]{1,100}")
 KEY = re.compile(r"[\x21-\x7e]*")
+FRAMING = ("host", "connection", "upgrade", "transfer-encoding", "te", "trailer", "expect")
+OUR_HEADERS = frozenset((*FRAMING, "accept", "accept-encoding", "content-length", "content-type", "content-encoding"))
+SECRET_FIELD = re.compile(
+    r"(api|access|private)[_-]?key|secret|passw(or)?d|authorization|(access|auth|api)_?token", re.I
+)
 OUR_BODY_FIELDS = ("messages", "stream", "tools", "tool_choice", "functions")
 
 
@@ -49,9 +54,14 @@ def headers(value: Any) -> None:
     for name, text in value.items():
         if not HEADER_NAME.fullmatch(name):
             raise ValidationError(_("%(name)s is not a header name."), code="headers", params={"name": repr(name)})
+        if name.lower() in OUR_HEADERS:
+            words = _("The header %(name)s is set by the client itself.")
+            raise ValidationError(words, code="headers", params={"name": name})
         if not isinstance(text, str) or not text.isprintable() or not text.isascii():
             words = _("The header %(name)s needs one line of ASCII text as its value.")
             raise ValidationError(words, code="headers", params={"name": name})
+    if len({name.lower() for name in value}) < len(value):
+        raise ValidationError(_("A header is named twice."), code="headers")
 
 
 def body(value: Any) -> None:
@@ -61,6 +71,11 @@ def body(value: Any) -> None:
     if taken := [name for name in OUR_BODY_FIELDS if name in value]:
         words = _("These fields are set by the loop itself: %(names)s.")
         raise ValidationError(words, code="body", params={"names": ", ".join(taken)})
+    if secret := [name for name in value if SECRET_FIELD.fullmatch(name)]:
+        words = _(
+            "The body is recorded with each run, so nothing secret may be in it: %(names)s. Use the key or a header."
+        )
+        raise ValidationError(words, code="secret", params={"names": ", ".join(secret)})
 
 
 def goal_function(path: str) -> None:

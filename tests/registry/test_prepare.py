@@ -108,11 +108,11 @@ def test_a_key_and_a_model_alone_mean_the_well_known_endpoint(settings):
 def test_a_changed_environment_is_followed_and_the_rest_of_the_row_stays(settings):
     name_endpoint(settings, base_url="http://127.0.0.1:9/v1", model="small")
     demo.prepare()
-    ChatModel.objects.filter(name="default").update(input_price="1.5", temperature=None)
+    ChatModel.objects.filter(name="default").update(context_size=4096, temperature=None)
     name_endpoint(settings, base_url="http://127.0.0.1:9/v1", model="large")
     demo.prepare()
     row = ChatModel.objects.get(name="default")
-    assert (row.model_name, row.input_price, row.temperature) == ("large", 1.5, None)
+    assert (row.model_name, row.context_size, row.temperature) == ("large", 4096, None)
 
 
 def test_a_key_that_an_admin_entered_is_kept_for_its_endpoint_and_dropped_for_another(settings):

@@ -1,11 +1,15 @@
 """What a run keeps of its set-up: all that it used, and nothing secret."""
 
 import json
+from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 
+from agentweb.llm.config import ModelConfig
 from agentweb.registry import services, snapshots
-from agentweb.registry.models import ChatModel, Tool
+from agentweb.registry.chat_models import today
+from agentweb.registry.models import ChatModel, ModelPrice, Tool
 
 KEY, HEADER = "sk-verysecret-1234567890", "Bearer-of-a-header-value"
 
@@ -42,7 +46,11 @@ def rename_the_model(cast):
 
 
 def raise_the_price(cast):
-    ChatModel.objects.filter(name="paid").update(output_price="3.5")
+    ModelPrice.objects.create(model=ChatModel.objects.get(name="paid"), output_price="3.5")
+
+
+def allow_no_streams(cast):
+    ChatModel.objects.filter(name="paid").update(streams=False)
 
 
 def instruct(cast):
@@ -70,6 +78,7 @@ def limit_the_turns(cast):
     [
         rename_the_model,
         raise_the_price,
+        allow_no_streams,
         instruct,
         take_a_tool,
         switch_a_tool_off,
@@ -108,3 +117,13 @@ def test_without_any_model_one_sentence_says_what_to_do(cast):
 def test_a_tool_that_is_no_longer_in_the_code_is_not_offered(cast):
     cast.agent.tools.add(Tool.objects.create(name="gone", label="Gone", description="It was here."))
     assert "gone" not in [tool["name"] for tool in json.loads(snapshots.build(cast.agent).text)["tools"]]
+
+
+def test_a_run_keeps_the_prices_of_its_day_and_those_that_are_known_to_come(cast, paid):
+    day = today()
+    for since, price in ((-30, "1"), (-1, "2.50"), (1, "4"), (9, "5")):
+        ModelPrice.objects.create(model=paid, valid_from=day + timedelta(days=since), output_price=price)
+    config = ModelConfig.from_snapshot(json.loads(snapshots.build(cast.agent).text)["model"])
+    days = [config.prices_on(day + timedelta(days=ahead)).output for ahead in (0, 1, 8, 9, 400)]
+    assert days == [Decimal(price) for price in ("2.5", "4", "4", "5", "5")]
+    assert config.prices_now().output == Decimal("2.5")
