@@ -83,9 +83,10 @@ def _build(run: Run, number: int, asked: Asked) -> WireRequest:
 
 
 def _model(asked: Asked, snapshot: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The agent's model, or the cheaper one where people chose that."""
-    cheaper: Mapping[str, Any] | None = snapshot.get("cheaper")
-    return cheaper if cheaper and cheaper["name"] == asked.model else snapshot["model"]
+    """The agent's model, the cheaper one where people chose that, or its fallback."""
+    others = [snapshot[which] for which in ("cheaper", "fallback") if snapshot.get(which)]
+    found: Mapping[str, Any] = next((one for one in others if one["name"] == asked.model), snapshot["model"])
+    return found
 
 
 def _request(asked: Asked, said: Transcript, snapshot: Mapping[str, Any]) -> ModelRequest:

@@ -111,6 +111,11 @@ def _model_retried(fact: events.ModelRetried, _tool: str) -> Telling:
     return Telling(words, "rotate-ccw", "waiting", fact.error.message)
 
 
+def _model_replaced(fact: events.ModelReplaced, _tool: str) -> Telling:
+    words = _("%(model)s has failed for good, so %(by)s is asked for the rest of the run")
+    return Telling(words % {"model": fact.model, "by": fact.by}, "rotate-ccw", "waiting", fact.error.message)
+
+
 def _tool_started(fact: events.ToolStarted, tool: str) -> Telling:
     words = _("%(tool)s starts") if fact.attempt == 1 else _("%(tool)s starts, attempt %(attempt)d")
     rule = _("Rule: %(rule)s") % {"rule": fact.rule} if fact.rule else ""
@@ -213,6 +218,7 @@ _TELLERS: dict[type[events.Event], Callable[[Any, str], Telling]] = {
     events.MessageFinished: _message_finished,
     events.MessageInterrupted: _message_interrupted,
     events.ModelRetried: _model_retried,
+    events.ModelReplaced: _model_replaced,
     events.ToolStarted: _tool_started,
     events.ToolFinished: _tool_finished,
     events.ToolSuspended: _tool_suspended,

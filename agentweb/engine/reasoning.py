@@ -13,13 +13,14 @@ from agentweb.engine.events import (
     MessageFinished,
     MessageInterrupted,
     ModelFault,
+    ModelReplaced,
     ModelRequested,
     ModelRetried,
     Step,
 )
 from agentweb.engine.extending import failed, handed_out, shaped, wrapped_up
 from agentweb.engine.messages import AssistantMessage
-from agentweb.engine.ports import ModelDelta, ModelError, ModelReply, ModelRequest, PreparedCall
+from agentweb.engine.ports import Model, ModelDelta, ModelError, ModelReply, ModelRequest, PreparedCall
 from agentweb.engine.racing import GRACE_S, Feed, close, unless_cancelled
 from agentweb.engine.seams import Point
 from agentweb.engine.setup import Setup
@@ -154,7 +155,7 @@ def _say_unfinished(work: Work, answer: Answer) -> Delta:
 
 def _retry(work: Work, answer: Answer, error: ModelError) -> float | None:
     """Keep what was shown as interrupted (no call of it ever runs), then announce another attempt and return the
-    seconds to wait for it, or end the run."""
+    seconds to wait for it (0 too where another model is asked from here on), or end the run."""
     setup, turn, attempt = work.setup, work.transcript.turn, work.transcript.attempt
     fault = fault_of(error)
     work.add(_interrupted(work, answer, fault))
@@ -165,9 +166,18 @@ def _retry(work: Work, answer: Answer, error: ModelError) -> float | None:
         wait = wait_before(error, attempt, setup)
         work.add(ModelRetried(turn, attempt, fault, wait))
         return wait
+    if (stand_in := _stand_in(work, error)) is not None:
+        work.add(ModelReplaced(turn, work.model.name, stand_in.name, fault))
+        return 0.0
     if not work.cancelled:
         work.end(End(Outcome.FAILED, Reason.MODEL_ERROR, error.message, fault))
     return None
+
+
+def _stand_in(work: Work, error: ModelError) -> Model | None:
+    """Who is asked now that the model has failed for good: once in a run, and not for what an extension forbids."""
+    spent = work.transcript.fallback or work.cancelled or error.kind is ErrorKind.INTERNAL
+    return None if spent else work.setup.fallback
 
 
 def _fits_when_folded(work: Work, error: ModelError) -> bool:

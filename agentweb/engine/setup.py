@@ -14,7 +14,8 @@ from agentweb.engine.usage import Limits
 class Setup:
     """``clock`` gives seconds that only grow; ``new_id`` a new opaque id; ``jitter`` a number from 0 to 1 that spreads
     retries, so that runs that failed together do not come back together. ``guard``: going in circles is noticed.
-    ``cheaper``: the model that people may choose when a budget runs low. ``lost``: the worker before was lost. ``run``,
+    ``cheaper``: the model that people may choose when a budget runs low; ``fallback``: the one that is asked once the
+    model has failed for good. ``lost``: the worker before was lost. ``run``,
     ``conversation`` and ``agent`` are names for extensions; the loop itself needs none."""
 
     model: Model
@@ -31,6 +32,7 @@ class Setup:
     guard: bool = True
     budgets: Budgets = field(default_factory=Unlimited)
     cheaper: Model | None = None
+    fallback: Model | None = None
     folding: Folding = field(default_factory=Folding)
     jitter: Callable[[], float] = random.random
     goals: tuple[Goal, ...] = ()

@@ -22,6 +22,7 @@ from agentweb.engine.events import (
     FollowUpTaken,
     MessageFinished,
     MessageInterrupted,
+    ModelReplaced,
     ModelRequested,
     NoteAdded,
     OutcomeSettled,
@@ -140,8 +141,8 @@ class Transcript:
     ``usages`` are what model messages cost, by id. ``folds``: what is sent instead of older messages, ``folded_at`` how
     many messages there were at the last of them; ``overflows``: so often in the open turn the context was too long for
     the model; ``must_fold``: it is to be folded before the next call; ``cheaper``: people chose the cheaper model for
-    the rest of the run. ``began``: so many of the messages were there when this run began. Built from plain values; a
-    call that ``calls`` does not mention is open.
+    the rest of the run; ``fallback``: the model failed for good, and its fallback is asked. ``began``: so many of the
+    messages were there when this run began. Built from plain values; a call that ``calls`` does not mention is open.
     """
 
     messages: list[UserMessage | AssistantMessage] = field(default_factory=list)
@@ -160,6 +161,7 @@ class Transcript:
     overflows: int = 0
     must_fold: bool = False
     cheaper: bool = False
+    fallback: bool = False
     began: int = 0
 
     def __post_init__(self) -> None:
@@ -177,7 +179,7 @@ class Transcript:
                     self.usages.pop(self.messages.pop().id, None)
                 self.turn, self.turn_open, self.replied, self.attempt, self.stop = 0, False, False, 0, None
                 self.began, self.thought_again, self.question = len(self.messages), 0, None
-                self.overflows, self.must_fold, self.cheaper = 0, False, False
+                self.overflows, self.must_fold, self.cheaper, self.fallback = 0, False, False, False
             case TurnStarted(turn=turn):
                 self.turn, self.turn_open, self.replied, self.attempt, self.overflows = turn, True, False, 0, 0
             case TurnFinished():
@@ -197,6 +199,8 @@ class Transcript:
                 chosen = event.arguments or {}
                 self.must_fold = self.must_fold or bool(chosen.get("compact"))
                 self.cheaper = self.cheaper or bool(chosen.get("cheaper"))
+            case ModelReplaced():
+                self.fallback, self.attempt, self.overflows = True, 0, 0
             case StopRequested():
                 self.stop = self.stop if self.stop and self.stop.after is StopAfter.REASONING else event
             case _:  # claims, pauses, retries and the end leave what was said as it is

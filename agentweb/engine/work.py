@@ -40,7 +40,10 @@ class Work:
 
     @property
     def model(self) -> Model:
-        """The model that is asked: the agent's, or the cheaper one once people chose it for the rest of the run."""
+        """The model that is asked: the agent's, or for the rest of the run the cheaper one once people chose it, or the
+        fallback once another has failed for good."""
+        if self.setup.fallback and self.transcript.fallback:
+            return self.setup.fallback
         return self.setup.cheaper if self.setup.cheaper and self.transcript.cheaper else self.setup.model
 
     @property

@@ -143,6 +143,11 @@ class Agent(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    def clean(self) -> None:
+        """A model that failed is no help against itself."""
+        if self.fallback_model_id and self.fallback_model_id == self.model_id:
+            raise ValidationError({"fallback_model": _("Choose another model than the one that it stands in for.")})
+
 
 class GoalCheck(models.Model):
     """Something that must be true of an agent's answer, looked at by code whenever the model answers."""

@@ -54,9 +54,16 @@ def build(agent: Agent, *, max_turns: int | None = None) -> Built:
         "goals": goals.data(agent),
         "model": model_data(model),
         "cheaper": model_data(agent.cheaper_model) if agent.cheaper_model else None,
+        "fallback": _fallback(agent, model),
         "tools": [tool_data(spec) for spec in specs],
     }
     return Built(*_canonical(json.dumps(data)), model.name)
+
+
+def _fallback(agent: Agent, model: ChatModel) -> dict[str, Any] | None:
+    """Nothing where the model would be its own."""
+    stand_in = agent.fallback_model
+    return model_data(stand_in) if stand_in and stand_in.pk != model.pk else None
 
 
 @lru_cache(maxsize=64)

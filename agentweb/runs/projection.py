@@ -44,6 +44,7 @@ class Projection:
     run: Run
     now: datetime
     changes: dict[str, Any] = field(default_factory=dict)
+    broken_off: str = ""  # the message of this batch that does not count
 
     def apply(self, batch: Iterable[events.Event]) -> dict[str, Any]:
         """The changed fields of the run. Raises Stale."""
@@ -204,14 +205,29 @@ class Projection:
 
     @_apply.register
     def _(self, event: events.MessageInterrupted) -> None:
+        self.broken_off = event.message
         Message.objects.filter(public_id=event.message).update(
             status=Message.Status.INTERRUPTED,
             text=event.text,
             thinking=event.thinking,
             finish="error",
             why=event.error.kind.value,
+            extra={"fault": event.error.message},
             finished_at=self.now,
         )
+
+    @_apply.register
+    def _(self, event: events.ModelRetried) -> None:
+        self._went_on(event.error.message, wait=round(event.wait, 1))
+
+    @_apply.register
+    def _(self, event: events.ModelReplaced) -> None:
+        self._went_on(event.error.message, by=event.by)
+
+    def _went_on(self, fault: str, **how: Any) -> None:
+        """What followed a message that broke off stands with it."""
+        if self.broken_off:
+            Message.objects.filter(public_id=self.broken_off).update(extra={"fault": fault, **how})
 
     @_apply.register
     def _(self, event: events.ToolStarted) -> None:

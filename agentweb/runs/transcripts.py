@@ -35,7 +35,7 @@ DECISIONS = {
     Approval.Status.REJECTED: DecisionKind.REJECT,
     Approval.Status.ANSWERED: DecisionKind.RESPOND,
 }
-ASKED_FOR = ("StopRequested", "ThinkAgainRequested", "QuestionDecided", "ContextFolded")
+ASKED_FOR = ("StopRequested", "ThinkAgainRequested", "QuestionDecided", "ContextFolded", "ModelReplaced")
 PLACES = ("TurnStarted", "TurnFinished", "ModelRequested", "MessageFinished", "MessageInterrupted")
 
 
@@ -109,6 +109,7 @@ def load(run: Run) -> tuple[Transcript, Usage]:
         overflows=place.overflows,
         must_fold=place.must_fold,
         cheaper=place.cheaper,
+        fallback=place.fallback,
         usages={str(row.public_id): _usage(row.usage) for row in rows if row.usage},
         turn=place.turn,
         turn_open=place.turn_open,

@@ -69,6 +69,9 @@ def prepare(
     return Setup(
         model=model_for(snapshot, new_id=new_id, rest_s=rest_s),
         cheaper=model_for(snapshot, new_id=new_id, rest_s=rest_s, which="cheaper") if snapshot.get("cheaper") else None,
+        fallback=model_for(snapshot, new_id=new_id, rest_s=rest_s, which="fallback")
+        if snapshot.get("fallback")
+        else None,
         tools=AgentTools(snapshot, workspace=workspace, cancelled=lambda: controls.cancelled),
         policy=LivePolicy(in_thread),
         inbox=RunInbox(claimed.run_id, in_thread),

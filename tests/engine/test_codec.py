@@ -32,6 +32,7 @@ EXAMPLES = [
     events.MessageFinished(AssistantMessage("m2", "hi", "hm", (CALL, BROKEN), enums.Finish.TOOL_CALLS), USAGE, 0.5),
     events.MessageInterrupted("m2", "h", "", FAULT),
     events.ModelRetried(1, 2, FAULT, 0.5),
+    events.ModelReplaced(1, "large", "small", FAULT),
     events.ToolStarted("c1", "write_file", {"path": "a", "n": [1, None]}, "rule", 2),
     events.ToolFinished("c1", "write_file", ToolResult("c1", "done", enums.ResultKind.OK, "whole"), seconds=0.1),
     events.ToolSuspended("c1", "ask_user", "Which one?"),

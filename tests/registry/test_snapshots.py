@@ -119,6 +119,13 @@ def test_a_tool_that_is_no_longer_in_the_code_is_not_offered(cast):
     assert "gone" not in [tool["name"] for tool in json.loads(snapshots.build(cast.agent).text)["tools"]]
 
 
+def test_a_fallback_is_kept_with_its_own_settings_and_never_for_itself(cast, paid):
+    cast.agent.fallback_model = ChatModel.objects.create(name="spare", base_url="http://127.0.0.1:9/v1", model_name="s")
+    assert json.loads(snapshots.build(cast.agent).text)["fallback"]["base_url"] == "http://127.0.0.1:9/v1"
+    cast.agent.model = cast.agent.fallback_model
+    assert json.loads(snapshots.build(cast.agent).text)["fallback"] is None
+
+
 def test_a_run_keeps_the_prices_of_its_day_and_those_that_are_known_to_come(cast, paid):
     day = today()
     for since, price in ((-30, "1"), (-1, "2.50"), (1, "4"), (9, "5")):

@@ -20,6 +20,7 @@ from agentweb.engine.events.model import (
     ContextFolded,
     MessageFinished,
     MessageInterrupted,
+    ModelReplaced,
     ModelRequested,
     ModelRetried,
     SummaryRequested,
@@ -57,6 +58,7 @@ __all__ = [
     "MessageFinished",
     "MessageInterrupted",
     "ModelFault",
+    "ModelReplaced",
     "ModelRequested",
     "ModelRetried",
     "NoteAdded",
@@ -100,6 +102,7 @@ Event = (
     | MessageFinished
     | MessageInterrupted
     | ModelRetried
+    | ModelReplaced
     | ToolStarted
     | ToolFinished
     | ToolSuspended

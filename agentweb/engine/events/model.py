@@ -53,6 +53,16 @@ class ModelRetried:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelReplaced:
+    """The model ``model`` has failed for good, so the agent's fallback ``by`` is asked for the rest of the run."""
+
+    turn: int
+    model: str
+    by: str
+    error: ModelFault
+
+
+@dataclass(frozen=True, slots=True)
 class SummaryRequested:
     """A model is asked to sum up ``messages`` (ids) and the older ``folds`` (their messages' ids), for the fold
     ``message``. It gets ``room`` tokens of them to read at most; ``notes``: working notes are wanted too.

@@ -10,13 +10,14 @@ from django.urls import reverse
 from django.utils.formats import date_format, number_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import get_language
+from django.utils.translation import get_language, pgettext
+from django.utils.translation import gettext as _
 
 from agentweb.engine.enums import NoteKind
 from agentweb.runs import waiting
 from agentweb.runs.models import Message
 from agentweb.toolbox.workspace import readable_size
-from agentweb.ui import hidden, icons, message_html, notes, theming
+from agentweb.ui import hidden, icons, message_html, notes, reasons, theming, timeline
 
 register = template.Library()
 
@@ -91,6 +92,20 @@ def note(message: Message) -> str:
     if message.why == NoteKind.FOLDED:
         return notes.folded(message.extra["count"], message.extra["strategy"])
     return notes.sentence(message.why, message.extra.get("by", ""))
+
+
+@register.filter
+def broke_off(message: Message) -> str:
+    """Why a message broke off, and how the run went on; empty where it did not."""
+    recorded = str(message.extra.get("fault", ""))
+    fault = reasons.fault(message.why) if timeline.speaks_otherwise() else recorded
+    if "wait" in message.extra:
+        words = _("The model was asked again after %(wait)s s.") % {"wait": seconds(message.extra["wait"])}
+    elif "by" in message.extra:
+        words = _("The fallback model %(by)s was asked instead.") % {"by": message.extra["by"]}
+    else:
+        return ""
+    return pgettext("two sentences", "%(first)s %(second)s") % {"first": fault, "second": words}
 
 
 @register.filter

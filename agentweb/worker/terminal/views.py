@@ -108,6 +108,8 @@ class Story:
                 self._line(_("(broke off: %(reason)s)") % {"reason": printable(fault.message)}, DIM)
             case events.ModelRetried(wait=wait):
                 self._line(_("(trying again in %(seconds).1f s)") % {"seconds": wait}, DIM)
+            case events.ModelReplaced(model=model, by=by):
+                self._line(_("(%(model)s failed, so %(by)s is asked)") % {"model": model, "by": by}, DIM)
             case events.SteeringTaken(messages=taken) | events.FollowUpTaken(messages=taken):
                 for queued in taken:
                     self._line(f"> {printable(queued.text)}", DIM)
