@@ -1,9 +1,11 @@
 """What waits for a person: approvals and questions to decide about, and calls that only people can settle."""
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import BigAutoField, Count, Exists, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
 
 from agentweb.runs.models import Approval, Call, CallAnswer, Run, Visibility
 from agentweb.runs.selectors import CHATS, approvals_for, mark_decidable
+from agentweb.teams import fixed
 from agentweb.teams.models import Membership, Role, User
 
 ASKING = (Call.Status.SUSPENDED, Call.Status.UNKNOWN)
@@ -28,10 +30,21 @@ def unsettled_calls() -> QuerySet[Call]:
     return asking.exclude(run__status=Run.Status.FINISHED)
 
 
+def _counted(user: User) -> QuerySet[User]:
+    """That one person, with the number of what waits as ``waiting``."""
+    waiting = []
+    for rows in (approvals_waiting_for(user), calls_waiting_for(user)):
+        number = rows.order_by().values(all=Value(1)).annotate(number=Count("pk")).values("number")
+        waiting.append(Coalesce(Subquery(number), 0))
+    return User.objects.filter(pk=user).only("pk").annotate(waiting=sum(waiting, Value(0)))
+
+
+_COUNTED = fixed.Query(_counted, user=BigAutoField())
+
+
 def waiting_count(user: User) -> int:
     """How much waits for the person in all; one query."""
-    approvals, calls = (rows.order_by().values("pk") for rows in (approvals_waiting_for(user), calls_waiting_for(user)))
-    return approvals.union(calls, all=True).count()
+    return int(_COUNTED.first(user=user.pk).waiting)
 
 
 def inbox(user: User, limit: int) -> tuple[list[Approval], list[Call]]:
