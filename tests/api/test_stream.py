@@ -27,7 +27,7 @@ def people() -> Cast:
 def signed_in(user: User) -> SessionStore:
     session = SessionStore()
     session[SESSION_KEY] = str(user.pk)
-    session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
+    session[BACKEND_SESSION_KEY] = "agentweb.teams.sign_in.Backend"
     session[HASH_SESSION_KEY] = user.get_session_auth_hash()
     session.create()
     return session

@@ -13,7 +13,7 @@ HTMX = {"HX-Request": "true", "HX-Current-URL": "http://testserver/c/here/"}
 def browser(user: User | None = None) -> Client:
     client = Client()
     if user is not None:
-        client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+        client.force_login(user)
     return client
 
 
