@@ -72,7 +72,7 @@ class ChatModelAdmin(admin.ModelAdmin):
         return [
             path("look/", view(self.look), name="registry_chatmodel_look"),
             path("<int:pk>/test/", view(self.test), name="registry_chatmodel_test"),
-            path("<int:pk>/found/", require_POST(view(self.found)), name="registry_chatmodel_found"),
+            path("<int:pk>/found/", view(require_POST(self.found)), name="registry_chatmodel_found"),
             *super().get_urls(),
         ]
 
