@@ -5,16 +5,18 @@ from collections.abc import Callable
 from typing import TypeVar
 
 Found = TypeVar("Found")
-_POLL_SECONDS = 0.02
+_FIRST_PAUSE_S, _LAST_PAUSE_S, _LONGER = 0.01, 0.16, 1.5  # who asks too often takes the time of those who work
 
 
 def until(state: Callable[[], Found], seconds: float = 20.0, what: str = "") -> Found:
     """The first truthy answer of `state`. AssertionError with `what` when there is none in time."""
     deadline = time.monotonic() + seconds
+    pause = _FIRST_PAUSE_S
     while True:
         found = state()
         if found:
             return found
         if time.monotonic() > deadline:
             raise AssertionError(f"not within {seconds:g} s: {what or getattr(state, '__name__', 'the state')}")
-        time.sleep(_POLL_SECONDS)
+        time.sleep(pause)
+        pause = min(_LAST_PAUSE_S, pause * _LONGER)
