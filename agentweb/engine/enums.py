@@ -89,11 +89,12 @@ class Finish(StrEnum):
 
 
 class Invalid(StrEnum):
-    """Why the arguments of a call can never run."""
+    """Why a call can never run: its arguments, or the form of the whole reply that it stands in."""
 
     TRUNCATED = "truncated"
     MALFORMED = "malformed"
     NOT_OBJECT = "not_object"
+    FORM = "form"
 
 
 class ErrorKind(StrEnum):

@@ -53,6 +53,7 @@ INVALID = {
     Invalid.TRUNCATED: "Not run: the arguments were cut off before their end.",
     Invalid.MALFORMED: "Not run: the arguments were not valid JSON.",
     Invalid.NOT_OBJECT: "Not run: the arguments must be one JSON object.",
+    Invalid.FORM: "Not run: the reply did not keep to its form.",
 }
 
 _CIRCLES = {
@@ -94,8 +95,11 @@ def closing(outcome: Outcome, status: CallStatus) -> tuple[ResultKind, str]:
 
 
 def invalid(why: Invalid | None, detail: str, schema: str = "") -> str:
-    """What was wrong, and, where the tool is known, the form that its arguments have."""
+    """What was wrong, and, where the tool is known, the form that its arguments have. ``detail`` tells the form of a
+    reply that was wrong as a whole."""
     said = INVALID[why] if why else INVALID[Invalid.MALFORMED]
+    if why is Invalid.FORM:
+        return f"{said} {detail}".strip()
     form = f" Their form: {schema}" if 0 < len(schema) <= LONGEST_FORM else ""
     return f"{said} {detail}".strip() + " Send the call again with corrected arguments." + form
 

@@ -11,6 +11,7 @@ from agentweb.llm.calls import CallAssembler, TooManyCalls, text_of
 from agentweb.llm.cleaning import TextCleaner, checked_json
 from agentweb.llm.errors import bad_response, empty_answer, interrupted, provider_fault, read_error
 from agentweb.llm.names import WireNames
+from agentweb.llm.protocols.answers import AnswerReader
 from agentweb.llm.splitter import TextSplitter
 
 _THINKING_FIELDS = ("reasoning_content", "reasoning", "thinking")
@@ -28,17 +29,17 @@ class Assembler:
     deltas up to it stand, and no call of the answer may run.
     """
 
-    def __init__(self, names: WireNames, new_id: Callable[[], str], *, tools_offered: bool) -> None:
+    def __init__(self, names: WireNames, new_id: Callable[[], str], answer: AnswerReader) -> None:
         self.finished = False
         self.fault: ModelError | None = None
         self.usage: Mapping[str, Json] | None = None
         self._calls = CallAssembler(names, new_id)
-        self._splitter = TextSplitter(names, new_id, tools_offered=tools_offered)
+        self._splitter = TextSplitter(answer)
         self._clean_text = TextCleaner()
         self._clean_thinking = TextCleaner()
         self._shown: dict[DeltaKind, list[str]] = {DeltaKind.TEXT: [], DeltaKind.THINKING: []}
         self._reason = ""
-        self._leaked: tuple[ToolCall, ...] = ()
+        self._found: tuple[ToolCall, ...] = ()
         self._extra: dict[str, Any] = {}
 
     # --- chunks ---------------------------------------------------------------------------------------------------
@@ -161,18 +162,23 @@ class Assembler:
         rest = self._clean_text.close()
         if rest:
             deltas += self._show(self._splitter.feed(rest))
-        last, self._leaked = self._splitter.close(proper_calls=bool(self._calls))
+        last, self._found = self._splitter.close(proper_calls=bool(self._calls), cut_off=self._cut_off)
+        self._extra |= self._splitter.extra
         return deltas + self._show(last)
+
+    @property
+    def _cut_off(self) -> bool:
+        return self._reason in _LENGTH_REASONS
 
     def reply(self) -> ModelReply:
         """The whole message, its usage left empty. Raises ModelError where the end says that it is none."""
-        cut_off = self._reason in _LENGTH_REASONS
+        cut_off = self._cut_off
         try:
             proper = self._calls.build(cut_off=cut_off)
         except TooManyCalls:
             raise bad_response("far too many tool calls at once") from None
         asked = {(call.name, repr(call.arguments)) for call in proper}
-        calls = proper + tuple(call for call in self._leaked if (call.name, repr(call.arguments)) not in asked)
+        calls = proper + tuple(call for call in self._found if (call.name, repr(call.arguments)) not in asked)
         text, thinking = ("".join(self._shown[kind]) for kind in (DeltaKind.TEXT, DeltaKind.THINKING))
         if self._reason in _FILTER_REASONS:
             raise _filtered(self._reason)

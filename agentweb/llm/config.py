@@ -22,6 +22,14 @@ class SendThinking(StrEnum):
     ALWAYS = "always"
 
 
+class ToolProtocol(StrEnum):
+    """How a model is told about tools and asks for them."""
+
+    NATIVE = "native"  # by the fields of the API
+    TEXT = "text"  # in lines of text: Thought, Action, Action Input, Observation, Final Answer
+    JSON_ACTION = "json_action"  # in one JSON object per answer
+
+
 class Structured(StrEnum):
     """What a server promises about answers in JSON, by ``response_format``."""
 
@@ -66,6 +74,7 @@ class ModelConfig:
     send_thinking: SendThinking = SendThinking.WITH_CALLS
     later: tuple[LaterPrice, ...] = ()
     can: Capabilities = Capabilities()
+    protocol: ToolProtocol = ToolProtocol.NATIVE
 
     @classmethod
     def from_snapshot(cls, snapshot: Mapping[str, Json], *, api_key: str = "") -> "ModelConfig":
@@ -88,6 +97,7 @@ class ModelConfig:
             send_thinking=read.send_thinking(),
             later=read.later(),
             can=read.capabilities(),
+            protocol=read.protocol(),
         )
 
     def prices_now(self) -> Prices:
@@ -134,6 +144,13 @@ class _Reader:
         except (LookupError, TypeError, ValueError) as error:
             raise ConfigError("Each later price must have a day and prices.") from error
         return tuple(sorted(found, key=lambda later: later.since))
+
+    def protocol(self) -> ToolProtocol:
+        value = self._snapshot.get("protocol") or ToolProtocol.NATIVE
+        try:
+            return ToolProtocol(value)
+        except ValueError:
+            raise ConfigError(f"protocol must be one of {', '.join(ToolProtocol)}.") from None
 
     def capabilities(self) -> Capabilities:
         told = self.mapping("capabilities")

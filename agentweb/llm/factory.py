@@ -25,7 +25,7 @@ def make_model(
     """``kind`` scripted in the snapshot means the scripted model; anything else an endpoint. Raises ConfigError."""
     config = config_of(snapshot, api_key=api_key)
     if is_scripted(snapshot):
-        return ScriptedModel(config.name, delay_s=scripted_delay_s, new_id=new_id)
+        return ScriptedModel(config.name, delay_s=scripted_delay_s, new_id=new_id, protocol=config.protocol)
     return endpoint_model()(config, new_id, rest_s)
 
 

@@ -46,7 +46,7 @@ async def read_answer(
     """Deltas, then one reply. Raises ModelError after the deltas that came before the fault.
 
     Whatever ``chunks`` raises passes through, unless the answer was finished by then."""
-    assembler = Assembler(request.names, reading.new_id, tools_offered=request.tools_offered)
+    assembler = Assembler(request.names, reading.new_id, request.reader(reading.new_id))
     decoder = _Decoder(assembler)
     fault: ModelError | None = None
     try:

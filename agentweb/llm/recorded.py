@@ -6,7 +6,7 @@ Kept apart from the factory, which loads a client that the web process does with
 from collections.abc import Mapping
 
 from agentweb.engine.messages import Json
-from agentweb.llm.config import ModelConfig
+from agentweb.llm.config import ModelConfig, ToolProtocol
 
 SCRIPTED_KIND = "scripted"
 SCRIPTED_NAME = "scripted"
@@ -19,9 +19,9 @@ def is_scripted(snapshot: Mapping[str, Json]) -> bool:
 def config_of(snapshot: Mapping[str, Json], *, api_key: str = "") -> ModelConfig:
     """``kind`` scripted in the snapshot means the scripted model; anything else an endpoint. Raises ConfigError."""
     config = ModelConfig.from_snapshot(snapshot, api_key=api_key)
-    return scripted_config(config.name) if is_scripted(snapshot) else config
+    return scripted_config(config.name, config.protocol) if is_scripted(snapshot) else config
 
 
-def scripted_config(name: str) -> ModelConfig:
-    """The scripted model knows no settings but what people call it."""
-    return ModelConfig(name, "", SCRIPTED_NAME)
+def scripted_config(name: str, protocol: ToolProtocol = ToolProtocol.NATIVE) -> ModelConfig:
+    """The scripted model knows no settings but what people call it and how it is told of tools."""
+    return ModelConfig(name, "", SCRIPTED_NAME, protocol=protocol)

@@ -1,5 +1,6 @@
 """One request in its final form: the body as bytes, its digest, and the names to read the answer with."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
@@ -7,8 +8,11 @@ from typing import Any
 from agentweb.engine.enums import Purpose
 from agentweb.engine.ports import ModelRequest
 from agentweb.llm.config import ModelConfig
-from agentweb.llm.history import build_messages, build_tools
+from agentweb.llm.history import build_messages
+from agentweb.llm.identifiers import accepted_ids
 from agentweb.llm.names import WireNames
+from agentweb.llm.protocols.answers import AnswerReader
+from agentweb.llm.protocols.chosen import protocol_for
 from agentweb.llm.written import Written, as_json
 
 WRAP_UP_INSTRUCTION = (
@@ -19,13 +23,14 @@ WRAP_UP_INSTRUCTION = (
 
 @dataclass(frozen=True, slots=True)
 class WireRequest:
-    """``content`` is exactly what is sent; ``digest`` its SHA-256."""
+    """``content`` is exactly what is sent; ``digest`` its SHA-256. ``reader`` reads the text of the answer to it, with
+    ids for the calls in it."""
 
     body: dict[str, Any]
     content: bytes = field(repr=False)
     digest: str
     names: WireNames
-    tools_offered: bool
+    reader: Callable[[Callable[[], str]], AnswerReader] = field(repr=False, compare=False)
 
 
 def build_request(config: ModelConfig, request: ModelRequest, written: Written | None = None) -> WireRequest:
@@ -33,12 +38,15 @@ def build_request(config: ModelConfig, request: ModelRequest, written: Written |
     requests before."""
     written = written or Written()
     names = WireNames(spec.name for spec in request.tools)
+    protocol = protocol_for(config, request, names)
     messages = build_messages(
-        request.system,
+        protocol.system(request.system),
         request.messages,
         names,
         strict_roles=config.strict_roles,
         send_thinking=config.send_thinking,
+        form=protocol.form,
+        ids=accepted_ids(config.base_url),
         written=written,
     )
     body: dict[str, Any] = {"model": config.model, "messages": messages, "stream": config.can.streams}
@@ -46,14 +54,12 @@ def build_request(config: ModelConfig, request: ModelRequest, written: Written |
         body["stream_options"] = {"include_usage": True}
     if config.temperature is not None:
         body["temperature"] = config.temperature
-    if request.tools:
-        body["tools"] = build_tools(request.tools, names)
+    body.update(protocol.fields())
     if request.purpose is Purpose.WRAP_UP:
         _wrap_up(body, strict_roles=config.strict_roles)
     body.update(config.body)
     content = _content(body, written).encode("utf-8", "replace")
-    tools_offered = bool(request.tools) and request.purpose is not Purpose.WRAP_UP
-    return WireRequest(body, content, sha256(content).hexdigest(), names, tools_offered)
+    return WireRequest(body, content, sha256(content).hexdigest(), names, protocol.reader)
 
 
 def _content(body: dict[str, Any], written: Written) -> str:
@@ -67,9 +73,6 @@ def _content(body: dict[str, Any], written: Written) -> str:
 
 
 def _wrap_up(body: dict[str, Any], *, strict_roles: bool) -> None:
-    """The tools stay, since providers want them beside old calls and caches hold them, but none may be called."""
-    if "tools" in body:
-        body["tool_choice"] = "none"
     messages = body["messages"]
     if strict_roles and messages and messages[-1]["role"] == "user":
         messages[-1] = {"role": "user", "content": f"{messages[-1]['content']}\n\n{WRAP_UP_INSTRUCTION}"}

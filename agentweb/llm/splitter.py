@@ -1,41 +1,14 @@
-"""Splits streamed answer text into answer, thinking and calls that leaked into the text.
+"""Splits streamed answer text into thinking and answer. Thinking tags count only at the very start."""
 
-Thinking tags count only at the very start. Text becomes a call only as whole ``<tool_call>`` blocks at the very end
-that name offered tools; until that is settled such text is held back, so what was streamed never has to be unsaid.
-"""
-
-import json
-import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Mapping
 from enum import Enum, auto
 
 from agentweb.engine.enums import DeltaKind
-from agentweb.engine.messages import ToolCall
+from agentweb.engine.messages import Json, ToolCall
 from agentweb.engine.ports import ModelDelta
-from agentweb.llm.arguments import parse_arguments
-from agentweb.llm.names import WireNames
+from agentweb.llm.protocols.answers import AnswerReader, shown
 
 _THINK_TAGS = {"<think>": "</think>", "<thinking>": "</thinking>"}
-_OPEN, _CLOSE = "<tool_call>", "</tool_call>"
-# What is left of a call that the server turned into a proper one: an opening marker, whole or in part.
-_MARKERS = (
-    _OPEN,
-    "<tool_calls>",
-    "<function",
-    "<function_call>",
-    "<function_calls>",
-    "<|tool_call|>",
-    "<|tool_call>",
-    "<|python_tag|>",
-    "<|tool_calls_section_begin|>",
-    "<｜tool▁calls▁begin｜>",
-    "[TOOL_CALLS]",
-)
-_LONGEST = max(map(len, _MARKERS))
-_SHORTEST_REMNANT = 4
-_MARKER_AT_END = re.compile("(?:" + "|".join(map(re.escape, _MARKERS)) + r")\s*\Z")
-_BLOCK = re.compile(re.escape(_OPEN) + "(.*?)" + re.escape(_CLOSE), re.DOTALL)
 
 
 class _State(Enum):
@@ -45,7 +18,7 @@ class _State(Enum):
     ANSWER = auto()
 
 
-def _partial_tag(text: str, tags: tuple[str, ...]) -> int:
+def partial_tag(text: str, tags: tuple[str, ...]) -> int:
     """How many characters at the end of ``text`` may be the beginning of one of ``tags``."""
     # A tag holds its first character only once, so its beginning can only be at the last one.
     at = max(text.rfind("<"), text.rfind("["))
@@ -54,17 +27,21 @@ def _partial_tag(text: str, tags: tuple[str, ...]) -> int:
 
 
 class TextSplitter:
-    """Feed it text; it gives deltas, and at the end the leaked calls."""
+    """Feed it text; it gives deltas. All that is not thinking goes through the reader of the answer."""
 
-    def __init__(self, names: WireNames, new_id: Callable[[], str], *, tools_offered: bool) -> None:
+    def __init__(self, answer: AnswerReader) -> None:
         self._state = _State.START
         self._held = ""
         self._end_tag = ""
-        self._answer = _AnswerHold(names, new_id) if tools_offered else None
+        self._answer = answer
+
+    @property
+    def extra(self) -> Mapping[str, Json]:
+        return self._answer.extra
 
     def feed(self, text: str) -> list[ModelDelta]:
         if self._state is _State.ANSWER:
-            return self._answered(text)
+            return self._answer.feed(text)
         self._held += text
         deltas: list[ModelDelta] = []
         if self._state is _State.START:
@@ -77,12 +54,8 @@ class TextSplitter:
                 self._state = _State.ANSWER
         if self._state is _State.ANSWER:
             text, self._held = self._held, ""
-            deltas += self._answered(text)
+            deltas += self._answer.feed(text)
         return deltas
-
-    def _answered(self, text: str) -> list[ModelDelta]:
-        shown = self._answer.feed(text) if self._answer else text
-        return [ModelDelta(DeltaKind.TEXT, shown)] if shown else []
 
     def _start(self) -> None:
         begin = self._held.lstrip()
@@ -101,141 +74,23 @@ class TextSplitter:
             self._state, self._held = _State.AFTER_THINKING, rest
             thought = thought.rstrip()
         else:
-            whole = len(thought) - _partial_tag(thought, (self._end_tag,))
+            whole = len(thought) - partial_tag(thought, (self._end_tag,))
             whole = len(thought[:whole].rstrip())
             thought, self._held = thought[:whole], thought[whole:]
-        return [ModelDelta(DeltaKind.THINKING, thought)] if thought else []
+        return shown(DeltaKind.THINKING, thought)
 
     def drain(self) -> list[ModelDelta]:
         """What was held back, as it came: the stream broke, so none of it can be a call."""
-        kind = DeltaKind.THINKING if self._state is _State.THINKING else DeltaKind.TEXT
-        rest = self._held + (self._answer.drain() if self._answer else "")
-        self._held = ""
-        return [ModelDelta(kind, rest)] if rest else []
+        rest, self._held = self._held, ""
+        if self._state is _State.THINKING:
+            return shown(DeltaKind.THINKING, rest)
+        return (self._answer.feed(rest) if rest else []) + self._answer.drain()
 
-    def close(self, *, proper_calls: bool) -> tuple[list[ModelDelta], tuple[ToolCall, ...]]:
+    def close(self, *, proper_calls: bool, cut_off: bool) -> tuple[list[ModelDelta], tuple[ToolCall, ...]]:
         """The end of a whole answer. ``proper_calls``: the provider also sent calls in their own field."""
-        if self._state is not _State.ANSWER:
-            rest = self._held
-            self._held = ""
-            if self._state is _State.START and rest:
-                return [ModelDelta(DeltaKind.TEXT, rest)], ()
-            rest = rest.rstrip() if self._state is _State.THINKING else ""
-            return ([ModelDelta(DeltaKind.THINKING, rest)] if rest else []), ()
-        if self._answer is None:
-            return [], ()
-        shown, calls = self._answer.close(proper_calls=proper_calls)
-        return ([ModelDelta(DeltaKind.TEXT, shown)] if shown else []), calls
-
-
-class _AnswerHold:
-    """Holds back the end of the answer while it may turn out to be a call or a stray marker."""
-
-    def __init__(self, names: WireNames, new_id: Callable[[], str]) -> None:
-        self._names = names
-        self._new_id = new_id
-        self._parts: list[str] = []  # held, in order
-        self._tail = ""  # the last few held characters, where a closing tag may begin
-        self._in_body = False  # nothing can be settled before the closing tag
-
-    def feed(self, text: str) -> str:
-        if self._in_body:
-            window = self._tail + text
-            self._parts.append(text)
-            self._tail = window[-len(_CLOSE) :]
-            if _CLOSE not in window:
-                return ""
-            text = self.drain()
-        elif self._parts:
-            text = self.drain() + text
-        shown, held = self._cut(text)
-        if held:
-            self._parts = [held]
-            self._tail = held[-len(_CLOSE) :]
-            self._in_body = _in_body(held)
-        return shown
-
-    def drain(self) -> str:
-        held = "".join(self._parts)
-        self._parts, self._tail, self._in_body = [], "", False
-        return held
-
-    @staticmethod
-    def _cut(text: str) -> tuple[str, str]:
-        """(what can be shown, what must wait)."""
-        if "<" not in text and "[" not in text:
-            return text, ""
-        at = text.find(_OPEN)
-        while at >= 0:
-            if _may_be_blocks(text, at):
-                return text[:at], text[at:]
-            at = text.find(_OPEN, at + 1)
-        marker = _MARKER_AT_END.search(text, max(0, len(text) - _LONGEST - 16))
-        if marker:
-            return text[: marker.start()], text[marker.start() :]
-        size = _partial_tag(text, _MARKERS)
-        return (text[:-size], text[-size:]) if size else (text, "")
-
-    def close(self, *, proper_calls: bool) -> tuple[str, tuple[ToolCall, ...]]:
-        held = self.drain()
-        found = list(_BLOCK.finditer(held)) if held.startswith(_OPEN) else []
-        calls: list[ToolCall] = []
-        end = len(held)
-        for block in reversed(found):
-            call = self._call(block.group(1)) if not held[block.end() : end].strip() else None
-            if call is None:
-                break
-            calls.insert(0, call)
-            end = block.start()
-        if calls:
-            return held[:end], tuple(calls)
-        remnant = held.strip()
-        if proper_calls and len(remnant) >= _SHORTEST_REMNANT and any(m.startswith(remnant) for m in _MARKERS):
-            return "", ()
-        return held, ()
-
-    def _call(self, body: str) -> ToolCall | None:
-        leaked = _leaked(body)
-        name = self._names.find(leaked.name) if leaked else None
-        if leaked is None or name is None:
-            return None
-        parsed = parse_arguments(leaked.arguments, cut_off=False)
-        if parsed.value is None:
-            return None
-        return ToolCall(id=self._new_id(), name=name, arguments=parsed.value, raw=parsed.raw, recovered=True)
-
-
-def _in_body(held: str) -> bool:
-    last = held.rfind(_OPEN)
-    return last >= 0 and _CLOSE not in held[last:] and held[last + len(_OPEN) :].lstrip().startswith("{")
-
-
-def _may_be_blocks(text: str, at: int) -> bool:
-    """Whether everything from ``at`` on can still become whole blocks with nothing behind them."""
-    while text.startswith(_OPEN, at):
-        body = text[at + len(_OPEN) :].lstrip()
-        if body and not body.startswith("{"):
-            return False
-        end = text.find(_CLOSE, at)
-        if end < 0:
-            return True
-        at = end + len(_CLOSE)
-        at += len(text[at:]) - len(text[at:].lstrip())
-    return _OPEN.startswith(text[at:])
-
-
-@dataclass(frozen=True, slots=True)
-class _Leaked:
-    name: str
-    arguments: str
-
-
-def _leaked(body: str) -> _Leaked | None:
-    try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(value, dict) or not isinstance(value.get("name"), str):
-        return None
-    arguments = value.get("arguments", value.get("parameters", {}))
-    return _Leaked(value["name"], arguments if isinstance(arguments, str) else json.dumps(arguments))
+        rest, self._held = self._held, ""
+        if self._state is _State.THINKING:
+            return shown(DeltaKind.THINKING, rest.rstrip()), ()
+        deltas = self._answer.feed(rest) if rest and self._state is _State.START else []
+        last, calls = self._answer.close(proper_calls=proper_calls, cut_off=cut_off)
+        return deltas + last, calls

@@ -5,14 +5,17 @@ import re
 from collections.abc import Mapping, Sequence
 
 from agentweb.engine.messages import Json
+from agentweb.llm.identifiers import ANY_SERVER
 from agentweb.llm.names import WIRE_NAME
 
 _BASE64 = re.compile(r"base64,[A-Za-z0-9+/]{16}|[A-Za-z0-9+/]{2048}")
 
 
-def validate_history(messages: Sequence[Mapping[str, Json]], *, strict_roles: bool = False) -> list[str]:
+def validate_history(
+    messages: Sequence[Mapping[str, Json]], *, strict_roles: bool = False, ids: re.Pattern[str] = ANY_SERVER
+) -> list[str]:
     """What is wrong, in words, each with the position of the message; empty when all is well."""
-    reader = _Reader(strict_roles)
+    reader = _Reader(strict_roles, ids)
     for at, message in enumerate(messages):
         reader.read(at, message)
     reader.end()
@@ -20,7 +23,8 @@ def validate_history(messages: Sequence[Mapping[str, Json]], *, strict_roles: bo
 
 
 class _Reader:
-    def __init__(self, strict_roles: bool) -> None:
+    def __init__(self, strict_roles: bool, ids: re.Pattern[str]) -> None:
+        self._ids = ids
         self.problems: list[str] = []
         self._strict = strict_roles
         self._open: list[str] = []  # ids that wait for their result, in order
@@ -93,8 +97,8 @@ class _Reader:
             self._say(at, "a tool call that is not a function call")
             return
         identity, function = call.get("id"), call["function"]
-        if not isinstance(identity, str) or not identity:
-            self._say(at, "a tool call without id")
+        if not isinstance(identity, str) or not self._ids.match(identity):
+            self._say(at, "a tool call without an id that the server takes")
         elif identity in self._seen:
             self._say(at, f"the id {identity} is used twice")
         else:
@@ -104,6 +108,8 @@ class _Reader:
             self._say(at, f"the tool name {function.get('name')!r} is not safe")
         if not _is_object_text(function.get("arguments")):
             self._say(at, "arguments that are not the text of a JSON object")
+        elif _BASE64.search(function["arguments"]):
+            self._say(at, "a file in base64 inside the arguments")
 
     def _result(self, at: int, message: Mapping[str, Json]) -> None:
         identity = message.get("tool_call_id")

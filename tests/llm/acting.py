@@ -28,7 +28,7 @@ TOOLS = (
     "edit_file",
     "delete_file",
 )
-_MOST_TURNS = 10
+_MOST_TURNS = 20
 
 
 class Failed(Exception):

@@ -13,6 +13,8 @@ from agentweb.engine.ports import ModelDelta, ModelError, ModelReply
 from agentweb.llm.assembler import Assembler
 from agentweb.llm.calls import MAX_CALLS
 from agentweb.llm.names import WireNames
+from agentweb.llm.protocols.answers import PlainAnswer
+from agentweb.llm.protocols.leaked import LeakedCalls
 
 TOOLS = ("get_weather", "get_time", "list_dir", "get", "calendar.create")
 
@@ -20,7 +22,8 @@ TOOLS = ("get_weather", "get_time", "list_dir", "get", "calendar.create")
 def assemble(*deltas: Any, finish: str = "stop", tools: tuple[str, ...] = TOOLS) -> tuple[list[ModelDelta], ModelReply]:
     """Deltas are chunk deltas; the finish reason follows them."""
     ids = count(1)
-    assembler = Assembler(WireNames(tools), lambda: f"own{next(ids)}", tools_offered=bool(tools))
+    names, new_id = WireNames(tools), lambda: f"own{next(ids)}"
+    assembler = Assembler(names, new_id, LeakedCalls(names, new_id) if tools else PlainAnswer())
     shown = []
     for delta in deltas:
         shown += assembler.feed({"choices": [{"index": 0, "delta": delta}]})
@@ -310,7 +313,7 @@ def test_harmful_characters_in_arguments_and_names_are_mended():
     ],
 )
 def test_an_error_in_the_stream_ends_it(error, kind, retryable):
-    assembler = Assembler(WireNames(()), lambda: "x", tools_offered=False)
+    assembler = Assembler(WireNames(()), lambda: "x", PlainAnswer())
     assembler.feed(error)
     assert assembler.fault
     assert (assembler.fault.kind, assembler.fault.retryable) == (kind, retryable)
@@ -372,7 +375,7 @@ def test_too_many_calls_are_no_answer():
     )
 )
 def test_no_chunk_of_any_shape_breaks_it(value):
-    assembler = Assembler(WireNames(TOOLS), lambda: "x", tools_offered=True)
+    assembler = Assembler(WireNames(TOOLS), lambda: "x", PlainAnswer())
     for chunk in (value, {"choices": [{"delta": value}]}, {"choices": [value], "usage": value}):
         assembler.feed(chunk)
     assembler.end_mark()

@@ -6,13 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentweb.engine.enums import Invalid, ResultKind
+from agentweb.engine.enums import Invalid, Purpose, ResultKind
 from agentweb.engine.messages import AssistantMessage, Message, ToolCall, ToolResult, UserMessage
 from agentweb.engine.ports import ToolSpec
-from agentweb.llm.config import SendThinking
-from agentweb.llm.history import build_messages, build_tools, keep_last, validate_history
+from agentweb.llm.config import ModelConfig, SendThinking, ToolProtocol
+from agentweb.llm.history import build_messages, keep_last, validate_history
+from agentweb.llm.identifiers import accepted_ids
 from agentweb.llm.names import WIRE_NAME, WireNames
+from agentweb.llm.protocols.native import build_tools
+from agentweb.llm.request import build_request
 from agentweb.llm.results import MISSING_RESULT
+from tests.llm.asking import request
 
 NAMES = WireNames(["read_file", "list_dir"])
 
@@ -176,6 +180,35 @@ def test_provider_ids_are_kept_until_they_are_used_again():
     assert tools == {again: "first", "own2": "second", "own3": "third"}
 
 
+@pytest.mark.parametrize(
+    ("base_url", "theirs", "goes_back"),
+    [
+        ("https://api.mistral.ai/v1", "D681PevKs", True),
+        ("https://api.mistral.ai/v1", "call_abc", False),
+        ("https://api.anthropic.com/v1", "functions.eval:0", False),
+        ("https://api.openai.com/v1", "x" * 41, False),
+        ("https://api.moonshot.ai/v1", "functions.eval:0", True),
+        ("http://127.0.0.1:8000/v1", "two words", False),
+        ("http://127.0.0.1:8000/v1", "x" * 65, False),
+    ],
+)
+def test_ids_have_a_form_that_the_server_takes(base_url, theirs, goes_back):
+    ids = accepted_ids(base_url)
+    messages = [user("q"), asks(call("call_" + "f" * 32, provider_id=theirs), call("own")), ToolResult("own", "r")]
+    built = build_messages("", messages, NAMES, ids=ids)
+    assert validate_history(built, ids=ids) == []
+    first = built[1]["tool_calls"][0]["id"]
+    assert (first == theirs) is goes_back
+    assert built == build_messages("", messages, NAMES, ids=ids)
+
+
+def test_a_file_in_arguments_becomes_a_note():
+    page = "<img src='data:image/png;base64," + "iVBORw0KGgoA" * 500 + "'> and the rest"
+    built = build(user("q"), asks(call("c", "read_file", files=[{"text": page}])), ToolResult("c", "r"))
+    sent = json.loads(built[2]["tool_calls"][0]["function"]["arguments"])["files"][0]["text"]
+    assert len(sent) < 120 and "image/png" in sent and sent.endswith("and the rest")
+
+
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
 def test_thinking_goes_back_with_calls_under_the_name_it_came_with(field):
     thought = asks(call("c1"), thinking="I need it.", thinking_field=field)
@@ -275,10 +308,24 @@ _messages = st.one_of(
 )
 
 
-@given(messages=st.lists(_messages, max_size=12), strict=st.booleans(), count=st.integers(0, 12))
-def test_any_transcript_makes_a_valid_request(messages, strict, count):
-    build(*messages, strict_roles=strict)
-    build(*keep_last(messages, count), strict_roles=strict)
+@given(
+    messages=st.lists(_messages, max_size=12),
+    strict=st.booleans(),
+    count=st.integers(0, 12),
+    protocol=st.sampled_from(ToolProtocol),
+    tools=st.booleans(),
+    purpose=st.sampled_from([Purpose.TURN, Purpose.WRAP_UP]),
+)
+def test_any_transcript_makes_a_valid_request(messages, strict, count, protocol, tools, purpose):
+    config = ModelConfig("m", "http://127.0.0.1:1/v1", "m", strict_roles=strict, protocol=protocol)
+    specs = [ToolSpec("read_file", "Read", "Reads.", {}), ToolSpec("日历", "Calendar", "", None)] if tools else []
+    for some in (messages, keep_last(messages, count)):
+        body = build_request(config, request(some, specs, purpose=purpose)).body
+        assert validate_history(body["messages"], strict_roles=strict) == []
+
+
+RESULT = {"role": "tool", "tool_call_id": "c", "content": "x"}
+PICTURE = {"name": "f", "arguments": '{"a": "data:image/png;base64,AAAABBBBCCCCDDDDEEEE"}'}
 
 
 def test_the_validator_sees_every_fault():
@@ -292,6 +339,8 @@ def test_the_validator_sees_every_fault():
         [{"role": "assistant", "tool_calls": [{**good_call, "id": ""}]}],
         [{"role": "assistant", "tool_calls": [{**good_call, "function": {"name": "a b", "arguments": "{}"}}]}],
         [{"role": "assistant", "tool_calls": [{**good_call, "function": {"name": "f", "arguments": "[1]"}}]}],
+        [{"role": "assistant", "tool_calls": [{**good_call, "id": "two words"}]}, RESULT],
+        [{"role": "assistant", "tool_calls": [{**good_call, "function": PICTURE}]}, RESULT],
         [{"role": "user", "content": "data:image/png;base64,AAAABBBBCCCCDDDDEEEE"}],
         [{"role": "user", "content": ["a part"]}],
         [{"role": "poet", "content": "x"}],

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from agentweb.engine import sentences
 from agentweb.engine.messages import Json
-from agentweb.llm.scripted import everyday, files, projects, snake, talk
+from agentweb.llm.config import ToolProtocol
+from agentweb.llm.scripted import everyday, files, forms, projects, snake, talk
 from agentweb.llm.scripted.phrases import first_line, what, with_notes
 from agentweb.llm.scripted.scene import (
     Asked,
@@ -97,7 +98,15 @@ _GO_ON = re.compile(
 
 
 def respond(body: Mapping[str, Json]) -> Turn:
-    """The turn for a request body."""
+    """The turn for a request body in any protocol; in those without tool calls of their own with one call at most."""
+    protocol = forms.protocol_of(body)
+    if protocol is ToolProtocol.NATIVE:
+        return _respond(body)
+    plain = forms.native_body(body, protocol)
+    return _respond(plain) if asks_to_wrap_up(plain) else forms.one_by_one(_respond, plain)
+
+
+def _respond(body: Mapping[str, Json]) -> Turn:
     if conversation := asks_to_sum_up(body):
         return sum_up(conversation, asks_for_notes=asks_for_notes(body))
     tools = tool_names(body)

@@ -6,6 +6,7 @@ from contextlib import aclosing
 from agentweb.engine.messages import Json
 from agentweb.engine.ports import ModelDelta, ModelReply, ModelRequest
 from agentweb.llm.calls import new_call_id
+from agentweb.llm.config import ToolProtocol
 from agentweb.llm.reader import Reading, read_answer
 from agentweb.llm.recorded import scripted_config
 from agentweb.llm.request import WireRequest, build_request
@@ -23,8 +24,9 @@ class ScriptedModel:
         *,
         delay_s: float = DEFAULT_DELAY_S,
         new_id: Callable[[], str] = new_call_id,
+        protocol: ToolProtocol = ToolProtocol.NATIVE,
     ) -> None:
-        self._config = scripted_config(name)
+        self._config = scripted_config(name, protocol)
         self._delay_s = delay_s
         self._new_id = new_id
 

@@ -85,7 +85,7 @@ class Asked:
 
 def read_questions(messages: Sequence[Mapping[str, Json]]) -> tuple[list[Asked], list[Asked]]:
     """(user messages since the last answer or broken-off run, those before), without the wrap-up instruction."""
-    ended_at = max((at for at, message in enumerate(messages) if _ends_work(message)), default=-1)
+    ended_at = max((at for at, message in enumerate(messages) if ends_work(message)), default=-1)
     asked = [
         Asked(at, text)
         for at, message in enumerate(messages)
@@ -96,7 +96,8 @@ def read_questions(messages: Sequence[Mapping[str, Json]]) -> tuple[list[Asked],
     return [one for one in asked if one.position > ended_at], [one for one in asked if one.position < ended_at]
 
 
-def _ends_work(message: Mapping[str, Json]) -> bool:
+def ends_work(message: Mapping[str, Json]) -> bool:
+    """An answer, or the result of a call of a run that was broken off."""
     if message.get("role") == "tool":
         return _BROKEN_OFF.match(_text(message)) is not None
     return message.get("role") == "assistant" and not message.get("tool_calls")

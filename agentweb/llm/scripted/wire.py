@@ -8,12 +8,15 @@ from hashlib import sha256
 from typing import Any
 
 from agentweb.engine.messages import Json
+from agentweb.llm.config import ToolProtocol
 from agentweb.llm.recorded import SCRIPTED_NAME
 from agentweb.llm.scripted.brain import respond
+from agentweb.llm.scripted.forms import protocol_of, written
 from agentweb.llm.scripted.turn import Call, Turn
 
 _TOKEN = re.compile(r"[\u3000-\u9fff\uff00-\uffef]{1,2}|[ ]?[^\s\u3000-\u9fff\uff00-\uffef]{1,12}|\s+")
 _ARGUMENT_PIECE = 48  # characters; a person reads the card, not the stream
+_LONG_LINE = 600  # characters
 _PIECES_PER_PAUSE = 32  # without a delay, how many pieces go out before others get a turn
 
 
@@ -32,15 +35,31 @@ async def stream_bytes(body: Mapping[str, Json], delay_s: float) -> AsyncGenerat
 
 
 def chunks(body: Mapping[str, Json]) -> Iterator[dict[str, Any]]:
-    turn = respond(body)
+    turn = _spoken(body)
     for piece in tokens(turn.thinking):
         yield _chunk(body, {"reasoning_content": piece})
-    for piece in tokens(turn.text):
+    for piece in tokens(turn.text) if turn.calls or protocol_of(body) is ToolProtocol.NATIVE else _pieces(turn.text):
         yield _chunk(body, {"content": piece})
     for index, call in enumerate(turn.calls):
         yield from (_chunk(body, {"tool_calls": [delta]}) for delta in _call_deltas(body, index, call))
     yield _chunk(body, {}, "tool_calls" if turn.calls else "stop")
     yield {**_chunk(body, {}), "choices": [], "usage": usage(body, turn)}
+
+
+def _spoken(body: Mapping[str, Json]) -> Turn:
+    """What the server sends: a turn, which in some protocols is text and nothing else."""
+    turn, protocol = respond(body), protocol_of(body)
+    return turn if protocol is ToolProtocol.NATIVE else Turn(text=written(turn, protocol))
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Words, but long lines such as those of a file that is written go out in fewer pieces."""
+    for line in text.splitlines(keepends=True):
+        yield from tokens(line) if len(line) < _LONG_LINE else _slices(line)
+
+
+def _slices(text: str) -> Iterator[str]:
+    return (text[at : at + _ARGUMENT_PIECE] for at in range(0, len(text), _ARGUMENT_PIECE))
 
 
 def _call_deltas(body: Mapping[str, Json], index: int, call: Call) -> Iterator[dict[str, Any]]:
@@ -50,8 +69,8 @@ def _call_deltas(body: Mapping[str, Json], index: int, call: Call) -> Iterator[d
         "type": "function",
         "function": {"name": call.name, "arguments": ""},
     }
-    for at in range(0, len(call.arguments), _ARGUMENT_PIECE):
-        yield {"index": index, "function": {"arguments": call.arguments[at : at + _ARGUMENT_PIECE]}}
+    for piece in _slices(call.arguments):
+        yield {"index": index, "function": {"arguments": piece}}
 
 
 def call_id(body: Mapping[str, Json], index: int) -> str:
@@ -76,7 +95,7 @@ def usage(body: Mapping[str, Json], turn: Turn) -> dict[str, Any]:
 
 def completion(body: Mapping[str, Json]) -> dict[str, Any]:
     """The whole answer at once, for clients that do not stream."""
-    turn = respond(body)
+    turn = _spoken(body)
     calls = [
         {
             "id": call_id(body, index),
