@@ -8,6 +8,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from agentweb.llm.config import Structured as WireStructured
+from agentweb.llm.config import ToolProtocol
 from agentweb.registry import validators
 
 SECONDS = [MinValueValidator(1), MaxValueValidator(86_400)]
@@ -30,6 +31,11 @@ class ChatModel(models.Model):
         NONE = WireStructured.NONE.value, _("No promise")
         JSON_OBJECT = WireStructured.JSON_OBJECT.value, _("Some JSON object")
         JSON_SCHEMA = WireStructured.JSON_SCHEMA.value, _("JSON that fits a schema")
+
+    class Protocol(models.TextChoices):
+        NATIVE = ToolProtocol.NATIVE.value, _("Tools of the API")
+        TEXT = ToolProtocol.TEXT.value, _("Lines of text")
+        JSON_ACTION = ToolProtocol.JSON_ACTION.value, _("One JSON object")
 
     name = models.SlugField(_("name"), max_length=100, unique=True)
     kind = models.CharField(_("kind"), max_length=10, choices=Kind, default=Kind.OPENAI)
@@ -63,6 +69,16 @@ class ChatModel(models.Model):
         blank=True,
         validators=[validators.body],
         help_text=_("Merged over the request and recorded with each run: nothing secret here."),
+    )
+    protocol = models.CharField(
+        _("how it asks for tools"),
+        max_length=11,
+        choices=Protocol,
+        default=Protocol.NATIVE,
+        help_text=_(
+            "Lines of text and JSON objects are for models or servers that do not know tools, or use them badly; one "
+            "tool at a time then. What a server promises about JSON is used for JSON objects."
+        ),
     )
     strict_roles = models.BooleanField(_("roles must alternate"), default=False)
     streams = models.BooleanField(

@@ -61,7 +61,7 @@ class ChatModelAdmin(admin.ModelAdmin):
     fieldsets = [
         (None, {"fields": ["name", "kind"]}),
         (_("Endpoint"), {"fields": ["base_url", "model_name", "stored_key", "key", "forget_key", "headers", "body"]}),
-        (_("Behaviour"), {"fields": ["temperature", "context_size", "strict_roles"]}),
+        (_("Behaviour"), {"fields": ["temperature", "context_size", "protocol", "strict_roles"]}),
         (_("Time-outs"), {"fields": ["connect_timeout_s", "idle_timeout_s", "total_timeout_s"]}),
         (_("What it can do"), {"fields": [*CAPABILITIES, "tested_at"]}),
     ]

@@ -139,6 +139,7 @@ def settings_of(model: ChatModel) -> dict[str, Any]:
         "total_timeout_s": model.total_timeout_s,
         "body": model.body,
         "strict_roles": model.strict_roles,
+        "protocol": model.protocol,
         "capabilities": {name: getattr(model, name) for name in CAPABILITIES},
     }
 

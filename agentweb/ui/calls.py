@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from agentweb.engine.enums import ApprovalStatus, CallStatus, ResultKind
+from agentweb.llm.protocols.refusals import UNREADABLE
 from agentweb.registry.models import Risk, Tool
 from agentweb.runs.models import Approval, Call, CallAnswer
 from agentweb.schema.json_text import pretty
@@ -156,7 +157,7 @@ def call_card(call: Call, label: str = "") -> CallCard:
     approval = getattr(call, "approval", None)
     return CallCard(
         row=call,
-        label=_(label) if label else call.name,
+        label=_("Unreadable reply") if call.name == UNREADABLE else _(label) if label else call.name,
         icon=ICONS.get(call.name, "wrench"),
         summary=_one_line(call.raw) if shown is None else summary(shown),
         css=css,

@@ -53,6 +53,10 @@ def allow_no_streams(cast):
     ChatModel.objects.filter(name="paid").update(streams=False)
 
 
+def speak_in_text(cast):
+    ChatModel.objects.filter(name="paid").update(protocol="text")
+
+
 def instruct(cast):
     cast.agent.instructions = "Be brief."
 
@@ -79,6 +83,7 @@ def limit_the_turns(cast):
         rename_the_model,
         raise_the_price,
         allow_no_streams,
+        speak_in_text,
         instruct,
         take_a_tool,
         switch_a_tool_off,

@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from agentweb.engine import enums, events
-from agentweb.engine.messages import AssistantMessage
+from agentweb.engine.messages import AssistantMessage, ToolCall
 from agentweb.engine.usage import Usage
 from agentweb.runs import journal
 from agentweb.runs.models import Conversation, Message, Run
@@ -273,3 +273,18 @@ def test_a_place_in_the_list_that_nobody_gave_out_is_ignored(cast, moment):
     rows = browser(cast.owner).get("/c/list", {"before": f"{moment}~1"})
     assert rows.status_code == 200
     assert "New conversation" in text_of(rows)
+
+
+def test_what_a_model_made_up_is_shown_as_left_out(cast):
+    run = cast.run()
+    holder = journal.claim(str(run.public_id), make_worker())
+    message, call = "00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"
+    journal.append(holder, (events.TurnStarted(1), events.ModelRequested(message, 1, 1, "scripted", "d")))
+    broken = ToolCall(call, "unreadable_reply", None, "Thought: hm", invalid=enums.Invalid.FORM, detail="No form.")
+    said = AssistantMessage(message, calls=(broken,), extra={"invented": {"text": "26 <b>°C</b>", "length": 12}})
+    journal.append(holder, (events.MessageFinished(said, Usage()),))
+    client = browser(cast.owner)
+    card = client.get(f"/cards/message/{message}")
+    assert "made up in place of a result" in text_of(card) and "26 &lt;b&gt;" in html_of(card)
+    assert " hidden>" not in html_of(card).split("<h2")[0]
+    assert "Unreadable reply" in text_of(client.get(f"/cards/call/{call}"))
