@@ -10,7 +10,7 @@ PYTHON ?= $(or $(call found,$(SUPPORTED)),$(call found,$(NEW_ENOUGH)))
 INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt --editable
 
 .DEFAULT_GOAL := help
-.PHONY: help up test lint types bench chaos format clean
+.PHONY: help up test lint types bench chaos fuzz format clean
 
 help:  ## Show these commands
 	@echo "agentweb: teams chat with agents and stay in control"; echo
@@ -34,6 +34,9 @@ bench: $(VENV)/tests-installed  ## Measure what the product costs; ID=B3 for one
 
 chaos: $(VENV)/tests-installed  ## Kill servers at random while people work, then count what was lost; MINUTES=2 for less
 	@exec $(BIN)/python -m benchmarks.chaos --minutes $(or $(MINUTES),10)
+
+fuzz: $(VENV)/tests-installed  ## Damage answers of models in 10,000 ways and look what is made of them; COUNT=1000 for fewer
+	@exec $(BIN)/python -m tests.llm.mutations $(or $(COUNT),10000)
 
 format: $(VENV)/tests-installed  ## Bring the code into shape
 	@$(BIN)/python -m ruff check --fix --quiet .

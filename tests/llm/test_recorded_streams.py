@@ -1,9 +1,7 @@
 """What real providers send, over real HTTP: each recording is read right, however its bytes are cut."""
 
 import itertools
-import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,10 +10,10 @@ from hypothesis import strategies as st
 
 from agentweb.engine.messages import AssistantMessage, Message, ToolResult, UserMessage
 from agentweb.llm.clients import close_clients
-from tests.llm.asking import CANARY, Outcome, ask, model, request, spec
-from tests.llm.fake_provider import Frame, frame_bytes, serve, split_answers
+from tests.llm.asking import Outcome, ask, model, request, spec
+from tests.llm.fake_provider import Frame, serve, split_answers
+from tests.llm.recorded_cases import CASES, PLAIN, body_of, check
 
-CASES = {path.stem: json.loads(path.read_text()) for path in sorted((Path(__file__).parent / "streams").glob("*.json"))}
 TIME_SCALE = 0.05
 
 
@@ -52,43 +50,6 @@ def _after(outcome: Outcome) -> list[Message]:
     return [UserMessage("u1", "Question", "Ann"), answer, *results]
 
 
-def _check(case: dict[str, Any], outcome: Outcome) -> None:
-    expect = case["expect"]
-    assert (outcome.text, outcome.thinking) == (expect["content"], expect["reasoning"])
-    if expect["error"]:
-        _check_error(expect["error"], outcome)
-        return
-    assert outcome.error is None and outcome.reply
-    reply = outcome.reply
-    assert (reply.text, reply.thinking, reply.finish.value) == (outcome.text, outcome.thinking, expect["finish"])
-    assert [_seen(call, wanted) for call, wanted in zip(reply.calls, expect["tool_calls"], strict=True)] == [
-        {"invalid": False, "recovered": False, **wanted} for wanted in expect["tool_calls"]
-    ]
-    for call in reply.calls:
-        assert call.invalid is None or call.invalid.value == expect["invalid_reason"]
-    ids = [call.id for call in reply.calls]
-    assert all(ids) and len(set(ids)) == len(ids)
-    if "usage" in expect:
-        usage = expect["usage"]
-        spent = (reply.usage.input_tokens, reply.usage.output_tokens)
-        assert spent == (usage["prompt_tokens"], usage["completion_tokens"])
-    assert ("usage_estimated" in reply.extra) == ("usage" not in expect)
-
-
-def _seen(call: Any, wanted: dict[str, Any]) -> dict[str, Any]:
-    seen = {"name": call.name, "arguments": call.arguments, "invalid": bool(call.invalid), "recovered": call.recovered}
-    return {**seen, "id": call.provider_id} if "id" in wanted else seen
-
-
-def _check_error(wanted: dict[str, Any], outcome: Outcome) -> None:
-    error = outcome.error
-    assert error
-    assert (error.kind.value, error.retryable) == (wanted["kind"], wanted["retryable"])
-    assert wanted.get("message_contains", "") in error.message
-    assert error.code == wanted.get("code", error.code)
-    assert CANARY not in f"{error.message}{error!r}"
-
-
 def _at(value: Any, path: str) -> Any:
     for name, index in re.findall(r"(\w+)|\[(-?\d+)\]", path):
         value = value[name] if name else value[int(index)]
@@ -99,32 +60,28 @@ def _at(value: Any, path: str) -> Any:
 async def test_a_recorded_stream_is_read_right(name):
     case = CASES[name]
     outcome, provider, waits = await _play(case, case["frames"])
-    _check(case, outcome)
+    check(case, outcome)
     assert sum(waits) >= case["expect"].get("min_wait_s", 0)
     for wanted in case["expect"].get("next_request", ()):
         assert _at(provider.requests[-1], wanted["path"]) == wanted["equals"]
 
 
-def _plain_stream(case: dict[str, Any]) -> bool:
-    return all(isinstance(frame, str) or "bytes_b64" in frame for frame in case["frames"])
-
-
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    name=st.sampled_from([name for name, case in CASES.items() if _plain_stream(case)]),
+    name=st.sampled_from(PLAIN),
     line_end=st.sampled_from(["\n", "\r\n", "\r"]),
     cuts=st.lists(st.integers(0, 3000), max_size=30),
     comments=st.booleans(),
 )
 async def test_cuts_line_ends_and_comments_change_nothing(name, line_end, cuts, comments):
     case = CASES[name]
-    body = b"".join(frame_bytes(frame) for frame in case["frames"]).replace(b"\r\n", b"\n")
+    body = body_of(case)
     if comments:
         body = body.replace(b"\n\ndata", b"\n\n: keep-alive\n\nevent: message\n\ndata")
     body = body.replace(b"\n", line_end.encode())
     edges = sorted({0, len(body), *(cut for cut in cuts if cut < len(body))})
     outcome, _, _ = await _play(case, [body[a:b] for a, b in itertools.pairwise(edges)])
-    _check(case, outcome)
+    check(case, outcome)
 
 
 async def test_waiting_time_is_read_from_a_date_too():
