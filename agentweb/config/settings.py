@@ -108,7 +108,7 @@ BEHIND_TLS = any(origin.startswith("https://") for origin in CSRF_TRUSTED_ORIGIN
 
 INSTALLED_APPS = [
     "agentweb.ui",
-    "django.contrib.admin",
+    "django.contrib.admin.apps.SimpleAdminConfig",  # the pages of the admin are found with the addresses
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

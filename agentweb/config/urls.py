@@ -4,6 +4,7 @@ from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
 
+admin.autodiscover()  # here and not as every process starts: workers and commands have no use for it
 # Who signs in to the admin does it on the site's own page, where wrong passwords are counted.
 admin.site.login = secure_admin_login(admin.site.login)
 
