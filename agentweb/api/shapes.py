@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from ninja import Schema
 from pydantic import ConfigDict, Field
 
+from agentweb.engine.usage import Usage
 from agentweb.runs import services
 from agentweb.runs.models import Approval, Call, Conversation, Event, QueuedMessage, Run
 from agentweb.runs.selectors import Item
@@ -93,6 +94,22 @@ def item_out(item: Item) -> dict[str, Any]:
     }
 
 
+def usage_out(spent: Run | Usage) -> dict[str, Any]:
+    """``estimated_calls``: of so many model calls nobody counted the tokens, so they and the cost are a guess."""
+    return {
+        "turns": spent.turns,
+        "model_calls": spent.model_calls,
+        "tool_calls": spent.tool_calls,
+        "input_tokens": spent.input_tokens,
+        "cached_tokens": spent.cached_tokens,
+        "output_tokens": spent.output_tokens,
+        "thinking_tokens": spent.thinking_tokens,
+        "cost": format(spent.cost, ".8f"),
+        "seconds": round(spent.seconds, 3),
+        "estimated_calls": spent.estimated_calls,
+    }
+
+
 def run_out(row: Run) -> dict[str, Any]:
     return {
         "id": str(row.public_id),
@@ -100,17 +117,7 @@ def run_out(row: Run) -> dict[str, Any]:
         "status": row.status,
         "outcome": row.outcome or None,
         "reason": row.reason or None,
-        "usage": {
-            "turns": row.turns,
-            "model_calls": row.model_calls,
-            "tool_calls": row.tool_calls,
-            "input_tokens": row.input_tokens,
-            "cached_tokens": row.cached_tokens,
-            "output_tokens": row.output_tokens,
-            "thinking_tokens": row.thinking_tokens,
-            "cost": format(row.cost, "f"),
-            "seconds": round(row.seconds, 3),
-        },
+        "usage": usage_out(row),
         "error": row.error,
         "created_at": _time(row.created_at),
         "finished_at": _time(row.finished_at),

@@ -13,6 +13,7 @@ from agentweb.audit.listing import choices, listing
 from agentweb.audit.requests import rebuild
 from agentweb.audit.shown_request import shown
 from agentweb.audit.timeline import entries
+from agentweb.runs import totals
 from agentweb.ui.answers import full_page, is_fragment, page
 
 
@@ -40,6 +41,7 @@ def run(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
         "run": found,
         "agent_name": found.agent.name,
         "entries": entries(found, stored),
+        "whole": totals.of_conversation(found.conversation),
         "broken": records.sentence(broken) if broken else "",
     }
     return full_page(request, "audit/run.html", context)

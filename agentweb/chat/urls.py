@@ -22,6 +22,7 @@ urlpatterns = [
     path("c/<uuid:public_id>/files/<path:path>", files.conversation_file, name="conversation_file"),
     path("cards/message/<uuid:public_id>", cards.card_message, name="card_message"),
     path("cards/call/<uuid:public_id>", cards.card_call, name="card_call"),
+    path("runs/<uuid:public_id>/spent", cards.run_spent, name="run_spent"),
     path("cards/run/<uuid:public_id>", cards.card_run, name="card_run"),
     path("cards/question/<uuid:public_id>", questions.card_question, name="card_question"),
     path("questions/<uuid:public_id>/decide", questions.question_decide, name="question_decide"),

@@ -98,6 +98,10 @@ class PreparedCall(Protocol):
         """Deltas, then exactly one reply; raises ModelError. Closing the iterator closes the connection."""
         ...
 
+    def guess(self, text: str, thinking: str) -> Usage:
+        """What the call has probably used when it broke off after this much."""
+        ...
+
 
 class Model(Protocol):
     @property

@@ -37,6 +37,7 @@ class Answer:
     parts: dict[DeltaKind, list[str]] = field(default_factory=lambda: {kind: [] for kind in DeltaKind})
     length: dict[DeltaKind, int] = field(default_factory=lambda: dict.fromkeys(DeltaKind, 0))
     reply: ModelReply | None = None
+    prepared: PreparedCall | None = None
 
     def grow(self, kind: DeltaKind, text: str) -> Delta:
         delta = Delta(self.id, kind, self.length[kind], text)
@@ -62,7 +63,7 @@ async def reason(work: Work, purpose: Purpose) -> AsyncGenerator[Step, None]:
     if purpose is Purpose.WRAP_UP:
         work.add(*await handed_out(work, Point.BEFORE_WRAP_UP, work.transcript.turn))
     prepared = await _begin(work, purpose)
-    answer = Answer(work.transcript.streaming, work.setup.clock())
+    answer = Answer(work.transcript.streaming, work.setup.clock(), prepared=prepared)
     yield work.take()
     try:
         async with aclosing(stream(work, prepared)) as items:
@@ -114,7 +115,7 @@ async def _begin(work: Work, purpose: Purpose) -> PreparedCall:
 
 def _finish(work: Work, purpose: Purpose, answer: Answer) -> None:
     """Record the whole message, also one that a person broke off. Raises ModelError for one that says nothing."""
-    spent = Usage(seconds=work.setup.clock() - answer.began)
+    spent = _cost(answer, work.setup.clock() - answer.began)
     reply = answer.reply
     if reply is None:
         if not work.cancelled:
@@ -126,14 +127,19 @@ def _finish(work: Work, purpose: Purpose, answer: Answer) -> None:
         raise ModelError(ErrorKind.EMPTY_RESPONSE, sentences.EMPTY_REPLY, retryable=True)
     finish = reply.finish if calls == reply.calls else Finish.STOP
     message = AssistantMessage(answer.id, reply.text, reply.thinking, calls, finish, reply.extra)
-    work.add(MessageFinished(message, _cost(answer, spent.seconds), spent.seconds))
+    work.add(MessageFinished(message, spent, spent.seconds))
     if purpose is Purpose.WRAP_UP:
         _end(work)
 
 
 def _cost(answer: Answer, seconds: float) -> Usage:
-    """What the model server reports of this call. Calls and turns are counted by their own events."""
-    reported = answer.reply.usage if answer.reply is not None else Usage()
+    """What the model server reports of this call, or a guess for an answer that broke off; a call that said nothing is
+    taken to cost nothing. Calls and turns are counted by their own events."""
+    reported = Usage()
+    if answer.reply is not None:
+        reported = answer.reply.usage
+    elif answer.prepared is not None and (answer.text or answer.thinking):
+        reported = answer.prepared.guess(answer.text, answer.thinking)
     return replace(reported, turns=0, model_calls=0, tool_calls=0, seconds=seconds)
 
 
@@ -146,9 +152,10 @@ def _end(work: Work) -> None:
 def _say_unfinished(work: Work, answer: Answer) -> Delta:
     """The wrap-up failed: our own sentence follows what had been shown, so the message still equals its deltas."""
     gap = "\n\n" if answer.text else ""
-    delta = answer.grow(DeltaKind.TEXT, gap + sentences.UNFINISHED)
     seconds = work.setup.clock() - answer.began
-    work.add(MessageFinished(answer.message(Finish.STOP), _cost(answer, seconds), seconds))
+    cost = _cost(answer, seconds)
+    delta = answer.grow(DeltaKind.TEXT, gap + sentences.UNFINISHED)
+    work.add(MessageFinished(answer.message(Finish.STOP), cost, seconds))
     _end(work)
     return delta
 
@@ -210,6 +217,9 @@ class _Refused:
 
     error: ModelError
     digest: str = ""
+
+    def guess(self, text: str, thinking: str) -> Usage:
+        return Usage()
 
     async def stream(self) -> AsyncIterator[ModelDelta | ModelReply]:
         raise self.error

@@ -7,7 +7,8 @@ from decimal import Decimal
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Totals that only grow. Tokens are counts, ``cost`` is in the model's currency, ``seconds`` is working time
-    (waiting for people or for a free worker is not counted)."""
+    (waiting for people or for a free worker is not counted). ``estimated_calls``: for so many of the model calls nobody
+    counted the tokens, so that tokens and cost are a guess."""
 
     turns: int = 0
     model_calls: int = 0
@@ -18,6 +19,7 @@ class Usage:
     thinking_tokens: int = 0
     cost: Decimal = Decimal(0)
     seconds: float = 0.0
+    estimated_calls: int = 0
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))

@@ -10,6 +10,7 @@ from openai import APIStatusError
 
 from agentweb.engine.messages import Json
 from agentweb.engine.ports import ModelDelta, ModelError, ModelReply, ModelRequest
+from agentweb.engine.usage import Usage
 from agentweb.llm.calls import new_call_id
 from agentweb.llm.config import ModelConfig
 from agentweb.llm.connection_errors import connection_fault
@@ -17,6 +18,7 @@ from agentweb.llm.endpoint import post_completion
 from agentweb.llm.errors import provider_fault, read_error, redact, retry_after
 from agentweb.llm.reader import Reading, no_rest, read_answer
 from agentweb.llm.request import WireRequest, build_request
+from agentweb.llm.usage import estimated
 from agentweb.llm.written import Written
 
 
@@ -73,6 +75,9 @@ class OpenAICall:
         # Raised out here, so that no traceback leads back to the request and its headers.
         if fault is not None:
             raise fault
+
+    def guess(self, text: str, thinking: str) -> Usage:
+        return estimated(len(self._request.content), text, thinking, "", self._reading.prices)
 
     @asynccontextmanager
     async def _opened(self) -> AsyncIterator[httpx2.Response]:

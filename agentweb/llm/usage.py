@@ -1,7 +1,7 @@
 """What a model call used, from what the server says or, where it says nothing, from lengths."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 
@@ -67,7 +67,7 @@ def estimated(sent_bytes: int, text: str, thinking: str, arguments: str, prices:
     """A guess from UTF-8 lengths, for servers that count nothing."""
     thought = _tokens(len(thinking.encode("utf-8", "replace")))
     spoken = _tokens(len(text.encode("utf-8", "replace")) + len(arguments.encode("utf-8", "replace")))
-    return _priced(_tokens(sent_bytes), 0, thought + spoken, thought, prices)
+    return replace(_priced(_tokens(sent_bytes), 0, thought + spoken, thought, prices), estimated_calls=1)
 
 
 def _tokens(size: int) -> int:

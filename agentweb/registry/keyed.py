@@ -9,6 +9,7 @@ from agentweb.engine.enums import ErrorKind
 from agentweb.engine.ports import Model, ModelDelta, ModelError, ModelReply, ModelRequest, PreparedCall
 from agentweb.engine.racing import close
 from agentweb.engine.seams import Point, Seams, name_of
+from agentweb.engine.usage import Usage
 from agentweb.llm.config import ConfigError
 from agentweb.registry import validators
 
@@ -58,6 +59,9 @@ class KeyedCall:
     @property
     def digest(self) -> str:
         return self._prepared.digest
+
+    def guess(self, text: str, thinking: str) -> Usage:
+        return self._prepared.guess(text, thinking)
 
     async def stream(self) -> AsyncGenerator[ModelDelta | ModelReply, None]:
         model = await self._model.with_key()

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 
 from agentweb.engine.enums import ErrorKind
 from agentweb.engine.ports import ModelDelta, ModelError, ModelReply, ModelRequest
+from agentweb.engine.usage import Usage
 
 
 class UnusableModel:
@@ -17,6 +18,9 @@ class UnusableModel:
 
     def prepare(self, request: ModelRequest) -> "UnusableModel":
         return self
+
+    def guess(self, text: str, thinking: str) -> Usage:
+        return Usage()
 
     async def stream(self) -> AsyncIterator[ModelDelta | ModelReply]:
         raise ModelError(ErrorKind.AUTH, self.sentence)

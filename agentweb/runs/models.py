@@ -104,6 +104,7 @@ class Run(models.Model):
     thinking_tokens = models.PositiveBigIntegerField(_("thinking tokens"), default=0)
     cost = models.DecimalField(_("cost"), max_digits=18, decimal_places=8, default=0)
     seconds = models.FloatField(_("seconds"), default=0)
+    estimated_calls = models.PositiveIntegerField(_("estimated calls"), default=0)
 
     owner = models.ForeignKey(WorkerProcess, models.SET_NULL, related_name="runs", null=True, editable=False)
     epoch = models.PositiveIntegerField(default=0, editable=False)

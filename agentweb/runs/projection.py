@@ -122,10 +122,14 @@ class Projection:
             "notes": event.notes,
             **self._oldest(event),
         }
-        self._system_says(event, NoteKind.FOLDED, extra)
+        self._system_says(event, NoteKind.FOLDED, extra, encode(event.usage))
 
     def _system_says(
-        self, event: events.NoteAdded | events.ContextFolded, about: NoteKind, extra: dict[str, Any]
+        self,
+        event: events.NoteAdded | events.ContextFolded,
+        about: NoteKind,
+        extra: dict[str, Any],
+        usage: dict[str, Any] | None = None,
     ) -> None:
         Message.objects.create(
             public_id=event.message,
@@ -136,6 +140,7 @@ class Projection:
             why=about.value,
             turn=event.turn,
             extra=extra,
+            usage=usage or {},
         )
 
     def _oldest(self, event: events.ContextFolded) -> dict[str, Any]:
@@ -213,6 +218,7 @@ class Projection:
             finish="error",
             why=event.error.kind.value,
             extra={"fault": event.error.message},
+            usage=encode(event.usage),
             finished_at=self.now,
         )
 

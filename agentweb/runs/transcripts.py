@@ -4,8 +4,6 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
-from decimal import Decimal
-from typing import Any
 
 from django.db.models import BigAutoField, PositiveIntegerField, Q
 
@@ -25,6 +23,7 @@ from agentweb.engine.messages import AssistantMessage, ToolCall, ToolResult, Use
 from agentweb.engine.ports import Answer, Decision
 from agentweb.engine.transcript import Asked, CallEntry, Fold, Transcript
 from agentweb.engine.usage import Usage
+from agentweb.runs import totals
 from agentweb.runs.models import Approval, Call, CallAnswer, Event, Message, Run
 from agentweb.teams import fixed
 from agentweb.toolbox.results import for_model
@@ -110,7 +109,7 @@ def load(run: Run) -> tuple[Transcript, Usage]:
         must_fold=place.must_fold,
         cheaper=place.cheaper,
         fallback=place.fallback,
-        usages={str(row.public_id): _usage(row.usage) for row in rows if row.usage},
+        usages={str(row.public_id): totals.stored(row.usage) for row in rows if row.usage},
         turn=place.turn,
         turn_open=place.turn_open,
         replied=place.replied,
@@ -192,6 +191,7 @@ def usage_of(run: Run) -> Usage:
         thinking_tokens=run.thinking_tokens,
         cost=run.cost,
         seconds=run.seconds,
+        estimated_calls=run.estimated_calls,
     )
 
 
@@ -208,10 +208,6 @@ def _message(row: Message) -> UserMessage | AssistantMessage:
         finish=Finish(row.finish or Finish.STOP),
         extra=row.extra,
     )
-
-
-def _usage(stored: dict[str, Any]) -> Usage:
-    return Usage(**{**stored, "cost": Decimal(stored["cost"])})
 
 
 def _call(row: Call) -> ToolCall:

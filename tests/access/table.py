@@ -80,6 +80,7 @@ PAGES = [
     Row("calls/<call>/result", "GET", Needs.SEE),
     Row("calls/<call>/resolution", "POST", Needs.DECIDE, RESOLUTION),
     Row("calls/<call>/supply", "POST", Needs.DECIDE, {"content": "5"}),
+    Row("runs/<run>/spent", "GET", Needs.SEE),
     Row("runs/<run>/resume", "POST", Needs.DECIDE),
     Row("runs/<run>/cancel", "POST", Needs.MANAGE),
     Row("runs/<run>/stop", "POST", Needs.MANAGE, {"after": "acting"}),

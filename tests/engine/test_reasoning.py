@@ -56,6 +56,17 @@ async def test_a_message_costs_what_the_server_reports_and_the_time_it_took() ->
     assert finished.usage == Usage(input_tokens=7, output_tokens=3, seconds=1.0)
 
 
+async def test_a_call_that_broke_off_is_taken_to_have_cost_what_was_seen_of_it_and_nothing_if_nothing_was() -> None:
+    shell = await Shell(Says("Half", error=BUSY), Says(error=BUSY), Says("Whole")).go()
+
+    interrupted = [event.usage for event in shell.events if isinstance(event, MessageInterrupted)]
+    assert [(one.input_tokens, one.output_tokens, one.estimated_calls) for one in interrupted] == [
+        (10, 4, 1),
+        (0, 0, 0),
+    ]
+    assert (shell.usage.input_tokens, shell.usage.output_tokens, shell.usage.estimated_calls) == (20, 9, 1)
+
+
 async def test_a_cancel_in_the_middle_keeps_the_text_and_drops_the_calls() -> None:
     shell = Shell(Says("Hello world", (call("a"),), hangs=True), tools=(tool("write"),))
 

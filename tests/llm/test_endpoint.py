@@ -105,7 +105,7 @@ async def test_usage_and_cost_are_those_that_the_server_reports_last():
     assert (spent.input_tokens, spent.cached_tokens, spent.output_tokens, spent.thinking_tokens) == (1000, 400, 200, 50)
     assert spent.cost == Decimal("0.0034")
     assert (spent.model_calls, spent.turns) == (0, 0)
-    assert "usage_estimated" not in outcome.reply.extra
+    assert "usage_estimated" not in outcome.reply.extra and spent.estimated_calls == 0
 
 
 async def test_usage_is_estimated_and_marked_when_the_server_counts_nothing():
@@ -114,6 +114,14 @@ async def test_usage_is_estimated_and_marked_when_the_server_counts_nothing():
     assert outcome.reply.extra["usage_estimated"] is True
     assert outcome.reply.usage.output_tokens == 10 and outcome.reply.usage.input_tokens > 20
     assert outcome.reply.usage.cost == Decimal("0.00001")
+    assert outcome.reply.usage.estimated_calls == 1
+
+
+async def test_what_a_call_has_used_that_broke_off_is_guessed_from_what_was_seen_of_it():
+    call = model("http://127.0.0.1:9/v1", prices=Prices(output=Decimal(1))).prepare(request())
+    guess = call.guess("x" * 35, "y" * 70)
+    assert (guess.output_tokens, guess.thinking_tokens, guess.estimated_calls) == (30, 20, 1)
+    assert guess.input_tokens > 20 and guess.cost == Decimal("0.00003")
 
 
 @pytest.mark.parametrize(

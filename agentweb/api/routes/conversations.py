@@ -7,9 +7,9 @@ from django.utils.translation import gettext as _
 from ninja import Header, Query, Router
 
 from agentweb.api import paging
-from agentweb.api.shapes import ConversationIn, MessageIn, conversation_out, item_out
+from agentweb.api.shapes import ConversationIn, MessageIn, conversation_out, item_out, usage_out
 from agentweb.registry.models import Agent
-from agentweb.runs import selectors, services
+from agentweb.runs import selectors, services, totals
 from agentweb.runs.errors import Conflict, Invalid
 from agentweb.teams.access import teams_of
 from agentweb.teams.models import Team, User
@@ -55,7 +55,9 @@ def conversations(request: HttpRequest, cursor: str = "", limit: Limit = 50):
 
 @router.get("/conversations/{conversation_id}")
 def conversation(request: HttpRequest, conversation_id: str):
-    return conversation_out(selectors.conversation_for(request.user, conversation_id))
+    """One conversation, with what all its runs have spent."""
+    found = selectors.conversation_for(request.user, conversation_id)
+    return conversation_out(found) | {"usage": usage_out(totals.of_conversation(found))}
 
 
 @router.get("/conversations/{conversation_id}/messages")

@@ -8,11 +8,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from agentweb.runs import selectors, services
+from agentweb.runs import selectors, services, totals
 from agentweb.runs.errors import Conflict, Invalid, RequestError
 from agentweb.runs.models import Call, Conversation, Run
 from agentweb.runs.timeline import RunView, foot_of, whole_run
-from agentweb.ui.answers import changes_lists, is_fragment, page
+from agentweb.ui.answers import changes_lists, full_page, is_fragment, page
 from agentweb.ui.calls import CallCard, labels
 from agentweb.ui.timeline import one_card, run_parts
 
@@ -61,6 +61,23 @@ def card_run(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
     else:
         response = render(request, "chat/_run_state.html", foot_context(run))
     return changes_lists(response) if run.status in (Run.Status.WAITING, Run.Status.FINISHED) else response
+
+
+@require_GET
+@page
+def run_spent(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+    """What a run has spent, turn by turn, and the whole conversation with it."""
+    run = selectors.run_for(request.user, public_id)
+    conversation = run.conversation
+    context = {
+        "run": run,
+        "conversation": conversation,
+        "turns": totals.of_turns(run.messages.only("turn", "usage")),
+        "whole": totals.of_conversation(conversation),
+    }
+    if is_fragment(request):
+        return render(request, "chat/_spent.html", context)
+    return full_page(request, "chat/spent.html", context)
 
 
 def run_context(run: Run) -> dict[str, Any]:

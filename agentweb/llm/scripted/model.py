@@ -5,12 +5,14 @@ from contextlib import aclosing
 
 from agentweb.engine.messages import Json
 from agentweb.engine.ports import ModelDelta, ModelReply, ModelRequest
+from agentweb.engine.usage import Usage
 from agentweb.llm.calls import new_call_id
 from agentweb.llm.config import ToolProtocol
 from agentweb.llm.reader import Reading, read_answer
 from agentweb.llm.recorded import scripted_config
 from agentweb.llm.request import WireRequest, build_request
 from agentweb.llm.scripted.wire import stream_bytes
+from agentweb.llm.usage import estimated
 
 DEFAULT_DELAY_S = 0.025  # about 40 pieces a second, the pace of a brisk model
 
@@ -57,3 +59,6 @@ class ScriptedCall:
         async with aclosing(chunks), aclosing(read_answer(chunks, self._request, self._reading)) as answer:
             async for part in answer:
                 yield part
+
+    def guess(self, text: str, thinking: str) -> Usage:
+        return estimated(len(self._request.content), text, thinking, "", self._reading.prices)

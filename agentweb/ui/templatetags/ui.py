@@ -138,5 +138,11 @@ def money(value: Decimal) -> str:
 
 
 @register.filter
+def about(value: str, estimated: int) -> str:
+    """An amount, marked when a part of it is a guess."""
+    return f"≈ {value}" if estimated else value
+
+
+@register.filter
 def file_size(size: int) -> str:
     return readable_size(size)
