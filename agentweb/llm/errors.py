@@ -41,6 +41,12 @@ _CONTEXT_WORDS = re.compile(
     r"|too many (input )?tokens|reduce the length|exceeds? the (model's )?(maximum|limit) .{0,40}tokens",
     re.IGNORECASE,
 )
+_MODEL_CODES = frozenset({"model_not_found", "model_not_available", "model_decommissioned", "unknown_model"})
+_MODEL_WORDS = re.compile(
+    r"\bmodel\b.{0,120}\b(not found|not exist|unknown|not available|not supported|decommissioned|not a valid)"
+    r"|\b(no such|unknown|invalid|not a valid) model\b|try pulling it",
+    re.IGNORECASE,
+)
 _BUSY_WORDS = re.compile(r"overload|temporar|try again|unavailable|internal (server )?error|timed? ?out", re.IGNORECASE)
 
 
@@ -144,6 +150,13 @@ def _classify(error: ProviderError, status: int | None) -> tuple[ErrorKind, str,
     """(kind, sentence, retryable); the first row that fits decides."""
     code = error.code.lower()
     rate = status == 429 or code in _RATE_CODES
+    if status == 413:
+        return (
+            ErrorKind.CONTEXT_LENGTH,
+            "The request is larger than the model server accepts{status}. Start a new conversation, or "
+            "have an admin raise the server's limit.",
+            False,
+        )
     if code in _CONTEXT_CODES or (not rate and _CONTEXT_WORDS.search(error.message)):
         return (
             ErrorKind.CONTEXT_LENGTH,
@@ -189,10 +202,17 @@ def _classify_status(error: ProviderError, code: str, status: int | None) -> tup
             "The model server points to another address{status}. An admin should enter the final address as base URL.",
             False,
         )
+    if code in _MODEL_CODES or (status in (400, 404, 422) and _MODEL_WORDS.search(error.message)):
+        return (
+            ErrorKind.PROVIDER_ERROR,
+            "The model server does not offer this model{status}. An admin should check the model's name; a test of the "
+            "model says which there are.",
+            False,
+        )
     if status in (404, 405):
         return (
             ErrorKind.PROVIDER_ERROR,
-            "The model server does not know this address or model{status}. An admin should check both.",
+            "The model server does not know this address{status}. An admin should check the base URL: most end in /v1.",
             False,
         )
     return (
