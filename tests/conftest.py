@@ -131,7 +131,7 @@ def empty_site(db: None) -> None:
     """Nobody and nothing, as on the first start."""
     from django.apps import apps
 
-    for model in apps.get_models():
+    for model in reversed(list(apps.get_models())):  # what refers to others goes first
         if model._meta.app_label in ("teams", "registry"):
             model.objects.all().delete()
 

@@ -41,6 +41,7 @@ def run(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
         "run": found,
         "agent_name": found.agent.name,
         "entries": entries(found, stored),
+        "prompt": json.loads(found.snapshot.data).get("prompt"),
         "whole": totals.of_conversation(found.conversation),
         "broken": records.sentence(broken) if broken else "",
     }

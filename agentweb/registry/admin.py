@@ -12,8 +12,9 @@ from agentweb.registry import faults, policies, services
 from agentweb.registry.forms import GoalCheckForm
 from agentweb.registry.model_admin import ChatModelAdmin
 from agentweb.registry.models import Agent, Budget, GoalCheck, Policy, PolicyRule, Tool
+from agentweb.registry.prompt_admin import PromptAdmin
 
-__all__ = ["AgentAdmin", "BudgetAdmin", "ChatModelAdmin", "PolicyAdmin", "ToolAdmin"]
+__all__ = ["AgentAdmin", "BudgetAdmin", "ChatModelAdmin", "PolicyAdmin", "PromptAdmin", "ToolAdmin"]
 
 
 @admin.register(Tool)
@@ -65,7 +66,7 @@ class AgentAdmin(admin.ModelAdmin):
     filter_horizontal = ["tools"]
     readonly_fields = ["public_id"]
     fieldsets = [
-        (None, {"fields": ["name", "description", "instructions", "enabled"]}),
+        (None, {"fields": ["name", "description", "instructions", "prompt", "enabled"]}),
         (_("Who and with what"), {"fields": ["team", "model", "fallback_model", "cheaper_model", "tools"]}),
         (_("Limits"), {"fields": ["max_turns", "sequential", "loop_guard"]}),
         (_("Long conversations"), {"fields": ["folding", "whole_turns", "fold_at", "fold_every"]}),

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.db import transaction
 
-from agentweb.registry import catalog, endpoint
-from agentweb.registry.models import Agent, ChatModel, Policy, PolicyRule, Risk, Tool
-from agentweb.registry.services import give_key
+from agentweb.registry import catalog, endpoint, prompts
+from agentweb.registry.models import Agent, ChatModel, Policy, PolicyRule, Prompt, Risk, Tool
+from agentweb.registry.services import give_key, write_prompt
 from agentweb.registry.snapshots import DEFAULT_MODEL, SCRIPTED_MODEL
 from agentweb.teams.models import Membership, Role, Team, User
 
@@ -38,6 +38,7 @@ def prepare() -> list[Account]:
         _scripted_model()
         _default_model()
         _policy()
+        _prompt()
         _agents()
         return [] if User.objects.exists() else _people()
 
@@ -72,6 +73,12 @@ def _policy() -> None:
         PolicyRule.objects.create(policy=policy, position=position, risk=risk, verdict=says, requires_comment=comment)
 
 
+def _prompt() -> None:
+    """The built-in template as a row that admins can change, on a site that has no template."""
+    if not Prompt.objects.exists():
+        write_prompt(prompt=Prompt.objects.create(name="default", text=prompts.BUILT_IN), text=prompts.BUILT_IN)
+
+
 def _agents() -> None:
     if Agent.objects.exists():
         return
@@ -85,7 +92,8 @@ def _agents() -> None:
 
 
 def _agent(name: str, description: str, tools: tuple[str, ...], instructions: str = "") -> None:
-    agent = Agent.objects.create(name=name, description=description, instructions=instructions)
+    prompt = Prompt.objects.order_by("pk").first()
+    agent = Agent.objects.create(name=name, description=description, instructions=instructions, prompt=prompt)
     agent.tools.set(Tool.objects.filter(name__in=tools))
 
 

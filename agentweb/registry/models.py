@@ -14,6 +14,7 @@ from agentweb.engine.enums import Strategy as EngineStrategy
 from agentweb.engine.enums import Unit as EngineUnit
 from agentweb.registry import validators
 from agentweb.registry.chat_models import SECONDS, ChatModel, ModelPrice
+from agentweb.registry.prompt_models import Prompt, PromptVersion
 from agentweb.teams.models import Team
 
 __all__ = [
@@ -24,6 +25,8 @@ __all__ = [
     "ModelPrice",
     "Policy",
     "PolicyRule",
+    "Prompt",
+    "PromptVersion",
     "Risk",
     "Strategy",
     "Tool",
@@ -70,6 +73,15 @@ class Agent(models.Model):
     name = models.CharField(_("name"), max_length=100, unique=True)
     description = models.CharField(_("description"), max_length=300, blank=True)
     instructions = models.TextField(_("instructions"), blank=True)
+    prompt = models.ForeignKey(
+        Prompt,
+        models.PROTECT,
+        related_name="agents",
+        null=True,
+        blank=True,
+        verbose_name=_("system prompt"),
+        help_text=_("The template that the instructions go into. Empty: the built-in one."),
+    )
     team = models.ForeignKey(Team, models.CASCADE, related_name="agents", null=True, blank=True, verbose_name=_("team"))
     model = models.ForeignKey(
         ChatModel,

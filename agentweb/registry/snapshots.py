@@ -13,6 +13,7 @@ from agentweb.engine.ports import ToolSpec
 from agentweb.registry import catalog, goals, prompts
 from agentweb.registry.chat_models import today
 from agentweb.registry.models import Agent, ChatModel, ModelPrice, Tool
+from agentweb.registry.placeholders import Values
 from agentweb.schema.json_text import canonical, digest
 from agentweb.teams import fixed
 
@@ -34,14 +35,16 @@ class Built:
     model_name: str
 
 
-def build(agent: Agent, *, max_turns: int | None = None) -> Built:
-    """The snapshot of the agent as it is set up now, perhaps with another turn limit. Raises NoModel."""
+def build(agent: Agent, *, max_turns: int | None = None, of_run: Values | None = None) -> Built:
+    """The snapshot of the agent as it is set up now, perhaps with another turn limit. Raises NoModel.
+
+    ``of_run``: values of the run that begins, for a system prompt that has places for them."""
     model = model_of(agent)
     specs = offered(agent)
     data = {
         "agent": {"id": str(agent.public_id), "name": agent.name},
-        "system": prompts.system_prompt(agent, specs),
-        "prompt_version": prompts.VERSION,
+        "system": prompts.system_prompt(agent, specs, of_run or {}),
+        "prompt": prompts.named(agent),
         "max_turns": max_turns or agent.max_turns,
         "sequential": agent.sequential,
         "loop_guard": agent.loop_guard,

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from agentweb.registry import dotted
+from agentweb.registry import dotted, placeholders
 from agentweb.schema.check import check_any
 from agentweb.schema.patterns import MAX_PATTERN, PatternError, compiled
 from agentweb.schema.problems import render as problem_words
@@ -76,6 +76,17 @@ def body(value: Any) -> None:
             "The body is recorded with each run, so nothing secret may be in it: %(names)s. Use the key or a header."
         )
         raise ValidationError(words, code="secret", params={"names": ", ".join(secret)})
+
+
+def prompt_template(value: str) -> None:
+    """A text whose placeholders are known, and closed."""
+    if unknown := [name for name in placeholders.used(value) if name not in placeholders.NAMES]:
+        words = _("There is no placeholder %(unknown)s. There are: %(names)s.")
+        names = ", ".join(f"{{{{ {name} }}}}" for name in placeholders.NAMES)
+        shown = f"{{{{ {unknown[0][:50]} }}}}"
+        raise ValidationError(words, code="placeholder", params={"unknown": shown, "names": names})
+    if placeholders.unclosed(value):
+        raise ValidationError(_("A placeholder begins with {{ and is not closed with }}."), code="placeholder")
 
 
 def goal_function(path: str) -> None:

@@ -1,6 +1,7 @@
 """Everything that people do to conversations and runs. Each is one transaction; pages, API and commands call these."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -9,10 +10,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from agentweb.engine.enums import StopAfter
+from agentweb.engine.enums import NoteKind, StopAfter
 from agentweb.engine.events import RunStarted
 from agentweb.registry import snapshots
 from agentweb.registry.models import Agent
+from agentweb.registry.placeholders import Values
 from agentweb.runs import journal, live, outbox
 from agentweb.runs.errors import Conflict, Forbidden, Invalid, NotFound
 from agentweb.runs.models import (
@@ -43,7 +45,9 @@ _LIVE = fixed.Query(
     ),
     conversation=BigAutoField(),
 )
-_AGENT = fixed.Query(lambda pk: Agent.objects.select_related("model").filter(pk=pk).order_by(), pk=BigAutoField())
+_AGENT = fixed.Query(
+    lambda pk: Agent.objects.select_related("model", "prompt").filter(pk=pk).order_by(), pk=BigAutoField()
+)
 _SNAPSHOT = fixed.Query(lambda digest: Snapshot.objects.filter(digest=digest).order_by().only("pk"), digest=CharField())
 _ACTIVE = fixed.Update(lambda pk: Conversation.objects.filter(pk=pk, deleted_at=None), pk=BigAutoField())
 _UNNAMED = fixed.Update(lambda pk: Conversation.objects.filter(pk=pk, title=""), pk=BigAutoField())
@@ -156,7 +160,7 @@ def _start_run(user: User, conversation: Conversation, message: Message, max_tur
     if not agent.enabled:
         raise Conflict(_("The agent %(agent)s is switched off. Ask an admin.") % {"agent": agent.name})
     try:
-        built = snapshots.build(agent, max_turns=max_turns)
+        built = snapshots.build(agent, max_turns=max_turns, of_run=_of_run(conversation, message, now))
     except snapshots.NoModel as error:
         raise Conflict(_("No model is set up. Ask an admin.")) from error
     snapshot = _SNAPSHOT.first(digest=built.digest)
@@ -169,6 +173,22 @@ def _start_run(user: User, conversation: Conversation, message: Message, max_tur
     journal.start(run, (RunStarted(str(message.public_id), agent.name, built.model_name, limit, built.digest),))
     outbox.enqueue(str(run.public_id))
     return run
+
+
+def _of_run(conversation: Conversation, message: Message, now: datetime) -> Values:
+    """What a system prompt may say of the run that begins; looked up only where one does."""
+    return {
+        "question": lambda: message.text,
+        "notes": lambda: _notes(conversation),
+        "date": lambda: now.strftime("%Y-%m-%d, %A"),
+        "team": lambda: conversation.team.name,
+    }
+
+
+def _notes(conversation: Conversation) -> str:
+    """The working notes that were made when older messages were folded last."""
+    folds = conversation.messages.filter(role=Message.Role.SYSTEM, why=NoteKind.FOLDED.value).order_by("-pk")
+    return next((extra["notes"] for extra in folds.values_list("extra", flat=True)[:20] if extra.get("notes")), "")
 
 
 def _queue(user: User, run: Run, text: str, delivery: str) -> Sent:
