@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.formats import date_format, number_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import get_language, pgettext
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from agentweb.engine.enums import NoteKind
@@ -95,8 +95,8 @@ def note(message: Message) -> str:
 
 
 @register.filter
-def broke_off(message: Message) -> str:
-    """Why a message broke off, and how the run went on; empty where it did not."""
+def broke_off(message: Message) -> tuple[str, str] | None:
+    """Why a message broke off, and how the run went on; nothing where it did not."""
     recorded = str(message.extra.get("fault", ""))
     fault = reasons.fault(message.why) if timeline.speaks_otherwise() else recorded
     if "wait" in message.extra:
@@ -104,8 +104,8 @@ def broke_off(message: Message) -> str:
     elif "by" in message.extra:
         words = _("The fallback model %(by)s was asked instead.") % {"by": message.extra["by"]}
     else:
-        return ""
-    return pgettext("two sentences", "%(first)s %(second)s") % {"first": fault, "second": words}
+        return None
+    return fault, words
 
 
 @register.filter
