@@ -15,7 +15,7 @@ from agentweb.engine.messages import UserMessage
 from agentweb.engine.ports import ModelError, ModelReply, ModelRequest, ToolSpec
 from agentweb.engine.usage import Usage
 from agentweb.llm.calls import new_call_id
-from agentweb.llm.config import Capabilities, ModelConfig, Structured
+from agentweb.llm.config import Capabilities, ModelConfig, Structured, ToolProtocol
 from agentweb.llm.native import OpenAICall
 from agentweb.llm.offers import Offer, offered
 from agentweb.llm.reader import Reading
@@ -113,12 +113,14 @@ class _Answer:
 
 
 async def probe(config: ModelConfig, longest_s: float = LONGEST_S) -> Findings:
-    """Look at one model. Never raises for what a server does; takes at most ``longest_s`` seconds."""
+    """Look at one model, by the API's own tools whatever its protocol is. Never raises for what a server does; takes at
+    most ``longest_s`` seconds."""
     findings = Findings()
     config = replace(
         config,
         idle_timeout_s=min(config.idle_timeout_s, IDLE_S),
         total_timeout_s=min(config.total_timeout_s, longest_s),
+        protocol=ToolProtocol.NATIVE,
     )
     try:
         async with asyncio.timeout(longest_s):

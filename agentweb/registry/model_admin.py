@@ -106,7 +106,7 @@ class ChatModelAdmin(admin.ModelAdmin):
         """Store what a test found: the yes of an admin who has seen it."""
         model = self._model(request, pk)
         try:
-            changes = tryouts.store(model, request.POST.get("token", ""))
+            changes = tryouts.store(model, request.POST.get("token", ""), request.POST.getlist("take"))
         except tryouts.Outdated:
             words = gettext(
                 "Nothing was stored: the model was changed since the test, or the test is too old. Test it again."

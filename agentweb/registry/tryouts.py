@@ -1,7 +1,7 @@
 """A model is tried out when an admin says so, and what was found is put into words and, after a yes, into the row."""
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Collection, Coroutine, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -93,6 +93,7 @@ class Line:
 class Change:
     """What would be stored in one field, for people."""
 
+    name: str
     label: str
     before: str
     after: str
@@ -148,18 +149,17 @@ def _run(work: Coroutine[Any, Any, T]) -> T:
     return asyncio.run(to_the_end())
 
 
-def store(model: ChatModel, token: str) -> list[Change]:
-    """Put into the row what was found and agreed to. Raises Outdated."""
+def store(model: ChatModel, token: str, chosen: Collection[str]) -> list[Change]:
+    """Put into the row what was found, as far as the fields were ``chosen``. Raises Outdated."""
     try:
         said = signing.loads(token, salt=SALT, max_age=VALID_S)
     except signing.BadSignature as error:
         raise Outdated from error
-    changes = _changes(model, said["values"])
+    values = {name: value for name, value in said["values"].items() if name in chosen}
+    changes = _changes(model, values)
     same = {"pk": model.pk, "base_url": said["base_url"], "model_name": said["model_name"]}
     now = timezone.now()
-    if said["pk"] != model.pk or not ChatModel.objects.filter(**same).update(
-        **said["values"], tested_at=now, updated_at=now
-    ):
+    if said["pk"] != model.pk or not ChatModel.objects.filter(**same).update(**values, tested_at=now, updated_at=now):
         raise Outdated
     return changes
 
@@ -171,7 +171,7 @@ def _refused(sentence: str) -> Report:
 def _report(model: ChatModel, findings: "Findings") -> Report:
     names = [offer.name for offer in findings.offers]
     lines = [_problem(findings, model)] if findings.problem else [_line(found) for found in findings.found]
-    values = {} if findings.problem else _values(findings)
+    values = {} if findings.problem else _values(findings, model)
     token = signing.dumps(
         {"pk": model.pk, "base_url": model.base_url, "model_name": model.model_name, "values": values}, salt=SALT
     )
@@ -210,7 +210,7 @@ def _problem(findings: "Findings", model: ChatModel) -> Line:
     return Line(False, words, error.message)
 
 
-def _values(findings: "Findings") -> dict[str, Any]:
+def _values(findings: "Findings", model: ChatModel) -> dict[str, Any]:
     """What a yes would put into the row: nothing that was not found out."""
     unknown = {found.check.value for found in findings.found if found.ok is None}
     fields = {"streams": "stream", "stream_usage": "usage", "native_tools": "tools", "parallel_tools": "parallel"}
@@ -222,12 +222,16 @@ def _values(findings: "Findings") -> dict[str, Any]:
         values["context_size"] = findings.context_size
     if not findings.temperature:
         values["temperature"] = None
+    if values.get("native_tools") is False and model.protocol == ChatModel.Protocol.NATIVE:
+        values["protocol"] = (
+            ChatModel.Protocol.JSON_ACTION if findings.can.structured else ChatModel.Protocol.TEXT
+        ).value
     return values
 
 
 def _changes(model: ChatModel, values: Mapping[str, Any]) -> list[Change]:
     return [
-        Change(_label(name), _shown(name, before), _shown(name, after))
+        Change(name, _label(name), _shown(name, before), _shown(name, after))
         for name, after in values.items()
         if (before := getattr(model, name)) != after
     ]
@@ -240,6 +244,8 @@ def _label(name: str) -> str:
 def _shown(name: str, value: Any) -> str:
     if name == "structured":
         return str(ChatModel.Structured(value).label)
+    if name == "protocol":
+        return str(ChatModel.Protocol(value).label)
     if isinstance(value, bool):
         return pgettext("a setting", "yes") if value else pgettext("a setting", "no")
     return "–" if value is None else str(value)

@@ -8,7 +8,7 @@ import pytest
 
 from agentweb.engine.enums import ErrorKind
 from agentweb.llm.clients import close_clients
-from agentweb.llm.config import Capabilities, ModelConfig, Structured
+from agentweb.llm.config import Capabilities, ModelConfig, Structured, ToolProtocol
 from agentweb.llm.local import local_servers
 from agentweb.llm.probe import Check, Findings, probe
 from tests.model_server import ModelServer, serving
@@ -60,6 +60,11 @@ async def test_what_a_server_cannot_do_is_found_out(server, can):
     findings = await found_at(server)
     assert findings.problem is None
     assert {name: getattr(findings.can, name) for name in can} == can
+
+
+async def test_tools_are_tried_as_the_api_has_them_whatever_the_protocol():
+    findings = await found_at(ModelServer(calls=2), protocol=ToolProtocol.TEXT)
+    assert findings.can.native_tools and findings.problem is None
 
 
 async def test_a_temperature_that_is_refused_is_left_out_of_all_else():

@@ -40,7 +40,8 @@ def test_a_click_tests_the_model_and_a_yes_stores_what_was_found(site):
     ]
     model.refresh_from_db()
     assert (model.tested_at, model.structured) == (None, "")
-    stored = site.post(page("chatmodel_found", model.pk), {"token": report.token}, follow=True)
+    chosen = [change.name for change in report.changes]
+    stored = site.post(page("chatmodel_found", model.pk), {"token": report.token, "take": chosen}, follow=True)
     assert "What the test found is stored." in stored.content.decode()
     model.refresh_from_db()
     assert (model.structured, model.parallel_tools, model.native_tools, model.context_size) == (
@@ -50,6 +51,17 @@ def test_a_click_tests_the_model_and_a_yes_stores_what_was_found(site):
         4096,
     )
     assert model.tested_at is not None
+
+
+def test_what_is_not_chosen_stays_as_it_was(site):
+    with serving(ModelServer(refuses=("tools",), formats=("json_object",))) as server:
+        model = model_at(server.base_url)
+        report = site.post(page("chatmodel_test", model.pk)).context["report"]
+    offered = {change.name: change.after for change in report.changes}
+    assert (offered["native_tools"], offered["protocol"]) == ("no", "One JSON object")
+    site.post(page("chatmodel_found", model.pk), {"token": report.token, "take": ["protocol", "name", "base_url"]})
+    model.refresh_from_db()
+    assert (model.protocol, model.native_tools, model.name) == ("json_action", True, "paid")
 
 
 def test_a_yes_counts_only_for_the_model_that_was_tested_and_as_it_was(site):
