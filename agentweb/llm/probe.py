@@ -132,6 +132,8 @@ async def probe(config: ModelConfig, longest_s: float = LONGEST_S) -> Findings:
             )
             findings.problem = ModelError(ErrorKind.TIMEOUT, sentence, retryable=True)
     missing = set(Check) - {finding.check for finding in findings.found} - {Check.TEMPERATURE}
+    if not findings.can.native_tools:
+        missing.discard(Check.PARALLEL)  # nothing is called at all
     for check in () if findings.problem else sorted(missing, key=list(Check).index):
         findings.note(check, None)
     return findings

@@ -60,6 +60,7 @@ async def test_what_a_server_cannot_do_is_found_out(server, can):
     findings = await found_at(server)
     assert findings.problem is None
     assert {name: getattr(findings.can, name) for name in can} == can
+    assert None not in said(findings).values()
 
 
 async def test_tools_are_tried_as_the_api_has_them_whatever_the_protocol():
