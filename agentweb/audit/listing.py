@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Exists, OuterRef
+from django.db.models import OuterRef
 from django.utils.translation import gettext as _
 
 from agentweb.audit import selectors
@@ -13,7 +13,7 @@ from agentweb.runs.models import Approval, Run
 from agentweb.teams.models import Team
 from agentweb.ui.calls import DECISIONS
 from agentweb.ui.reasons import OUTCOMES
-from agentweb.ui.states import State, listed_state
+from agentweb.ui.states import State, listed_state, matters_of
 
 PAGE = 50
 
@@ -47,8 +47,7 @@ class Choices:
 
 def listing(teams: list[Team], filters: Filters) -> Listing:
     """One page of the runs that match; one query."""
-    waits = Exists(Approval.objects.filter(run=OuterRef("pk"), status=Approval.Status.PENDING))
-    found = list(filters.apply(selectors.runs_of(teams)).annotate(waits=waits)[: PAGE + 1])
+    found = list(filters.apply(selectors.runs_of(teams)).annotate(**matters_of(run=OuterRef("pk")))[: PAGE + 1])
     more = len(found) > PAGE
     return Listing(
         rows=[_row(run) for run in found[:PAGE]],
@@ -57,7 +56,7 @@ def listing(teams: list[Team], filters: Filters) -> Listing:
 
 
 def _row(run: Any) -> Row:
-    return Row(run, listed_state(run.status, run.outcome, bool(run.cancel_requested_at), run.waits))
+    return Row(run, listed_state(run.status, run.outcome, bool(run.cancel_requested_at), run.asks, run.peoples))
 
 
 def choices(teams: list[Team]) -> Choices:

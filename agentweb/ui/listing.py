@@ -12,7 +12,7 @@ from agentweb.runs import selectors
 from agentweb.runs.models import Approval, Conversation, Run, Visibility
 from agentweb.runs.waiting import unsettled_calls
 from agentweb.teams.models import User
-from agentweb.ui.states import State, listed_state
+from agentweb.ui.states import State, listed_state, matters_of
 
 PAGE = 40
 FILTERS = (("all", _("All")), ("mine", _("Mine")), ("team", _("Team")), ("waiting", _("Waiting")))
@@ -75,14 +75,13 @@ def _stated(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
         last_status=Subquery(last.values("status")[:1]),
         last_outcome=Subquery(last.values("outcome")[:1]),
         last_cancel=Subquery(last.values("cancel_requested_at")[:1]),
-        waits=Exists(_open_approvals()),
+        **matters_of(run__conversation=OuterRef("pk")),
     )
 
 
 def _row(conversation: Any, current: str) -> Row:
-    state = listed_state(
-        conversation.last_status, conversation.last_outcome, bool(conversation.last_cancel), conversation.waits
-    )
+    last = (conversation.last_status, conversation.last_outcome, bool(conversation.last_cancel))
+    state = listed_state(*last, conversation.asks, conversation.peoples)
     return Row(conversation, state, str(conversation.public_id) == current)
 
 

@@ -4,13 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
+from django.db.models import Exists, OuterRef, Subquery
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from agentweb.engine.enums import CallStatus
-from agentweb.runs.models import Call, Run
+from agentweb.runs.models import Approval, Call, Run
 from agentweb.ui import reasons
 
+PEOPLES = (CallStatus.WAITING, CallStatus.UNKNOWN, CallStatus.SUSPENDED)  # calls with which only people get on
 PATIENCE = timedelta(seconds=3)  # longer in the queue than this, and no worker seems to be free
 
 
@@ -53,10 +55,10 @@ def waiting_state(statuses: set[str], *, asks: bool = False) -> State:
         return State(_("Waiting for a decision"), "circle-pause", "waiting")
     if CallStatus.WAITING in statuses:
         return State(_("Waiting for approval"), "circle-pause", "waiting")
-    if CallStatus.SUSPENDED in statuses:
-        return State(_("Waiting for input"), "circle-pause", "waiting")
     if CallStatus.UNKNOWN in statuses:
         return State(_("Waiting: the outcome of a tool is unknown"), "circle-help", "waiting")
+    if CallStatus.SUSPENDED in statuses:
+        return State(_("Waiting for input"), "circle-pause", "waiting")
     return State(_("Waiting"), "circle-pause", "waiting")
 
 
@@ -65,17 +67,23 @@ def finished_state(outcome: str) -> State:
     return State(reasons.outcome_word(outcome), reasons.OUTCOME_ICONS.get(outcome, "circle-check"), css)
 
 
-def listed_state(status: str | None, outcome: str | None, cancelling: bool, waits: bool) -> State:
-    """The state of a conversation in a list, from its last run's columns; ``waits``: an approval is open."""
+def matters_of(**which: OuterRef) -> dict[str, Exists | Subquery]:
+    """What `listed_state` must know of each row of a list, to annotate it with; ``which`` finds the runs of a row."""
+    questions = Approval.objects.filter(call=None, status=Approval.Status.PENDING, **which)
+    calls = Call.objects.filter(status__in=PEOPLES, run__status=Run.Status.WAITING, **which)
+    return {"asks": Exists(questions), "peoples": Subquery(calls.order_by("-status").values("status")[:1])}
+
+
+def listed_state(status: str | None, outcome: str | None, cancelling: bool, asks: bool, peoples: str | None) -> State:
+    """The state of a run or of a conversation in a list, from its columns and the two of `matters_of`."""
     if not status:
         return State(_("Empty"), "circle-dashed", "")
     if status == Run.Status.FINISHED:
         return finished_state(outcome or "")
     if cancelling:
         return State(_("Stopping…"), "loader-circle", "live")
-    if waits:
-        return State(_("Waiting for approval"), "circle-pause", "waiting")
-    words = {Run.Status.QUEUED: _("Queued"), Run.Status.WAITING: _("Waiting")}
-    if status in words:
-        return State(words[status], "clock", "waiting" if status == Run.Status.WAITING else "")
+    if status == Run.Status.WAITING:
+        return waiting_state({peoples} if peoples else set(), asks=asks)
+    if status == Run.Status.QUEUED:
+        return State(_("Queued"), "clock", "")
     return State(_("Working"), "loader-circle", "live")

@@ -84,6 +84,23 @@ def test_the_list_of_what_waits_holds_their_conversations(cast):
     assert [row.conversation for row in listing(cast.owner, show="waiting").rows] == [asked.run.conversation]
 
 
+@pytest.mark.parametrize(
+    ("wait", "words"),
+    [
+        (waiting_approvals, "Waiting for approval"),
+        (waiting_question, "Waiting for a decision"),
+        (suspended_calls, "Waiting for input"),
+        (unknown_call, "Waiting: the outcome of a tool is unknown"),
+    ],
+)
+def test_lists_say_for_what_a_run_waits_as_its_footer_does(cast, wait, words):
+    run = cast.builder_run()
+    wait(cast, run)
+    assert [row.state.word for row in listing(cast.owner).rows] == [words]
+    assert words in text_of(browser(cast.owner).get(f"/cards/run/{run.public_id}"))
+    assert words in text_of(browser(cast.reviewer).get("/audit/"))
+
+
 def test_an_answer_in_the_inbox_leads_back_to_it(cast):
     lost = unknown_call(cast, cast.builder_run())
     said = browser(cast.owner).post(f"/calls/{lost.public_id}/resolution", {"outcome": "done", "back": "inbox"})
