@@ -16,7 +16,7 @@ from django.contrib.staticfiles.finders import get_finders  # noqa: E402
 from servestatic import ServeStaticASGI  # noqa: E402
 
 from agentweb.chat.origins import OriginGate  # noqa: E402
-from agentweb.chat.pacing import PacedSockets  # noqa: E402
+from agentweb.chat.pacing import Paced  # noqa: E402
 from agentweb.chat.routing import websocket_urlpatterns  # noqa: E402
 from agentweb.config.handler import Handler  # noqa: E402
 
@@ -36,7 +36,7 @@ for folder in static_folders():
 
 application = ProtocolTypeRouter(
     {
-        "http": http_application,
-        "websocket": PacedSockets(OriginGate(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))),
+        "http": Paced(http_application),
+        "websocket": Paced(OriginGate(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))),
     }
 )

@@ -1,28 +1,36 @@
-"""An application for Daphne that says as much as it may over each socket, and tells over HTTP how much that was."""
+"""An application for Daphne that says as much as it may over a socket or in an endless answer, and tells how much that
+was."""
 
+from collections import Counter
 from typing import Any
 
-from agentweb.chat.pacing import PacedSockets
+from agentweb.chat.pacing import Paced
 
 FRAME = "x" * 8_000
-sent = 0
+sent: Counter[str] = Counter()
 
 
 async def flood(scope: dict[str, Any], receive: Any, send: Any) -> None:
-    global sent
+    path = scope["path"]
     await receive()
-    await send({"type": "websocket.accept"})
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.accept"})
+        part: dict[str, Any] = {"type": "websocket.send", "text": FRAME}
+    else:
+        await send({"type": "http.response.start", "status": 200})
+        part = {"type": "http.response.body", "body": FRAME.encode(), "more_body": True}
     while True:
-        await send({"type": "websocket.send", "text": FRAME})
-        sent += len(FRAME)
+        await send(part)
+        sent[path] += len(FRAME)
 
 
-paced = PacedSockets(flood)
+paced = Paced(flood)
 
 
 async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
-    if scope["type"] == "websocket":
+    path = scope["path"]
+    if path.startswith("/flood/"):
         await paced(scope, receive, send)
     else:
         await send({"type": "http.response.start", "status": 200})
-        await send({"type": "http.response.body", "body": str(sent).encode()})
+        await send({"type": "http.response.body", "body": str(sent[f"/flood{path}"]).encode()})

@@ -1,9 +1,11 @@
-"""A page that does not read makes the site wait, and not grow: under a real Daphne, with a page that stops reading."""
+"""A reader that does not read makes a real Daphne wait, and not grow: over a socket and in an answer."""
 
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
 import httpx2
@@ -31,19 +33,19 @@ def daphne() -> Iterator[str]:
         process.wait()
 
 
-def _sent(address: str) -> int | None:
+def _sent(address: str, path: str = "") -> int | None:
     try:
-        return int(httpx2.get(f"http://{address}/", trust_env=False).text)
+        return int(httpx2.get(f"http://{address}/{path}", trust_env=False).text)
     except httpx2.TransportError:
         return None
 
 
-def _stands_still(address: str) -> int:
+def _stands_still(address: str, path: str) -> int:
     """What was sent, once that does not grow any more."""
     seen: list[tuple[float, int]] = [(time.monotonic(), 0)]
 
     def still() -> bool:
-        sent, now = _sent(address) or 0, time.monotonic()
+        sent, now = _sent(address, path) or 0, time.monotonic()
         if sent != seen[-1][1]:
             seen.append((now, sent))
         return sent > 0 and now - seen[-1][0] > STANDSTILL_S
@@ -52,11 +54,25 @@ def _stands_still(address: str) -> int:
     return seen[-1][1]
 
 
-def test_a_reader_that_stops_stops_the_writer_and_one_that_goes_on_sets_it_going(daphne):
-    with connect(f"ws://{daphne}/", max_queue=4) as page:
-        stopped_at = _stands_still(daphne)
+@contextmanager
+def socket(address: str) -> Iterator[Iterator[int]]:
+    with connect(f"ws://{address}/flood/socket", max_queue=4, close_timeout=0.1) as page:
+        yield (len(page.recv(timeout=10)) for _ in count())
+
+
+@contextmanager
+def answer(address: str) -> Iterator[Iterator[int]]:
+    with httpx2.stream("GET", f"http://{address}/flood/answer", trust_env=False, timeout=10) as response:
+        yield (len(part) for part in response.iter_raw())
+
+
+@pytest.mark.parametrize("read", [socket, answer])
+def test_a_reader_that_stops_stops_the_writer_and_one_that_goes_on_sets_it_going(daphne, read):
+    path = read.__name__
+    with read(daphne) as parts:
+        stopped_at = _stands_still(daphne, path)
         assert stopped_at < MOST_BYTES
-        read = 0
-        while read < stopped_at + 1_000_000:
-            read += len(page.recv(timeout=10))
-        assert _stands_still(daphne) > stopped_at
+        taken = 0
+        while taken < stopped_at + 1_000_000:
+            taken += next(parts)
+        assert _stands_still(daphne, path) > stopped_at
