@@ -1,4 +1,4 @@
-"""All checks and all tests, as `make test` runs them: two at a time, since many of them wait for processes.
+"""All checks and all tests, as `make test` runs them: three at a time, since many of them wait for processes.
 
 Tests that touch the database run on SQLite and on PostgreSQL, and both counts are printed. Of those that drive real
 processes, the ones in which the database matters most run on both. Tests in a browser have runs of their own, since
@@ -27,7 +27,7 @@ from tests import chromium, databases, real_model
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = (sys.executable, "-m")
-AT_ONCE = 2  # more take no less time on two cores, and what people would see in time comes late
+AT_ONCE = 3  # on two cores: somebody always waits for a process, a page or the database
 LINT = (
     ("style", (*PYTHON, "ruff", "check", "--quiet", ".")),
     ("format", (*PYTHON, "ruff", "format", "--check", "--quiet", ".")),
@@ -40,6 +40,8 @@ WHOLE_TASKS = tuple(f"tests/e2e/test_{name}.py" for name in ("example_tasks", "u
 DECIDING_IN_THE_BROWSER = ("tests/e2e/test_approvals.py",)
 PAGE = ("tests/e2e", *(f"--ignore={path}" for path in WHOLE_TASKS))
 ALONE = ("tests", "--ignore=tests/e2e", "--ignore=tests/crash")
+CORE = ("engine", "schema", "llm", "toolbox", "render", "launch")  # knows no database
+WITH_DATABASE = (*ALONE, *(f"--ignore=tests/{name}" for name in CORE), "--only-database")
 SPREAD = ("-n", str(cores - 1), "--dist", "loadfile") if (cores := os.cpu_count() or 1) > 2 else ()  # one core is left
 OURS = (
     "OPENAI_",
@@ -81,8 +83,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="agentweb-checks-") as name, ThreadPoolExecutor(AT_ONCE) as pool:
         folder = Path(name)
         env = _surroundings(folder)
+        done = [pool.submit(_check, name, command, env) for name, command in checks]
         with _tests(pool, folder, env, options) as tests:
-            done = [pool.submit(_check, name, command, env) for name, command in checks]
             broken = [name for (name, _), fine in zip(checks, done, strict=True) if not fine.result()]
             counts = [test.result() for test in tests]
     return _summary(counts, broken)
@@ -126,10 +128,10 @@ def _tests(
         browser = pool.submit(_browser)
         run = partial(_pytest, folder, options.pytest[1:])
         yield [
+            pool.submit(run, "SQLite and no database", [*ALONE, *SPREAD], sqlite),
+            pool.submit(run, "PostgreSQL", [*WITH_DATABASE, *SPREAD], postgres),
             pool.submit(_in_browser, browser, run, "Browser on SQLite: the page", [*PAGE], sqlite),
             pool.submit(_in_browser, browser, run, "Browser on SQLite: whole tasks", [*WHOLE_TASKS], sqlite),
-            pool.submit(run, "SQLite and no database", [*ALONE, *SPREAD], sqlite),
-            pool.submit(run, "PostgreSQL", [*ALONE, *SPREAD, "--only-database"], postgres),
             pool.submit(run, "Real processes on SQLite", ["tests/crash"], sqlite),
             pool.submit(_in_browser, browser, run, "Browser on PostgreSQL", [*DECIDING_IN_THE_BROWSER], postgres),
             pool.submit(run, "Real processes on PostgreSQL", [*HARDEST_ON_DATABASES], postgres),
