@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Collection, Coroutine, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from threading import BoundedSemaphore
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.conf import settings
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 SALT = "agentweb.registry.tryouts"
 VALID_S = 3600
+AT_ONCE = 4  # tests in one process, since each holds one of its threads
 MOST_NAMES = 40  # of models, in a sentence
 
 # The words of a record are English; these say in other languages what went wrong.
@@ -115,9 +117,17 @@ class Outdated(Exception):
     """What a yes was said to is too old, or the model was changed meanwhile."""
 
 
+PLACES = BoundedSemaphore(AT_ONCE)
+
+
 def try_out(model: ChatModel) -> Report:
     """Ask the model, with its key. Takes up to a minute; runs a loop of its own, so not to be called on one."""
-    return _run(_try_out(model, ports.model_for({"model": snapshots.model_data(model)}, new_id=new_call_id)))
+    if not PLACES.acquire(blocking=False):
+        return _refused(_("Other tests are under way. Try again in a minute."))
+    try:
+        return _run(_try_out(model, ports.model_for({"model": snapshots.model_data(model)}, new_id=new_call_id)))
+    finally:
+        PLACES.release()
 
 
 async def _try_out(model: ChatModel, asked: Any) -> Report:

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 from django.urls import reverse
 
-from agentweb.registry import services
+from agentweb.registry import services, tryouts
 from agentweb.registry.models import ChatModel
 from tests.model_server import ModelServer, serving
 from tests.registry.pages import page
@@ -103,6 +103,15 @@ def test_a_test_whose_key_cannot_be_read_says_so(site):
     model = model_at("http://127.0.0.1:9/v1")
     ChatModel.objects.filter(pk=model.pk).update(encrypted_key="nonsense")
     assert "cannot be read with this SECRET_KEY" in site.post(page("chatmodel_test", model.pk)).content.decode()
+
+
+def test_no_more_tests_run_at_once_than_leave_the_site_alive(site):
+    held = [tryouts.PLACES.acquire(blocking=False) for _ in range(tryouts.AT_ONCE)]
+    try:
+        words = site.post(page("chatmodel_test", model_at("http://127.0.0.1:9/v1").pk)).content.decode()
+    finally:
+        tryouts.PLACES.release(len(held))
+    assert "Other tests are under way" in words
 
 
 def test_the_scripted_model_is_not_tested(site):

@@ -12,7 +12,7 @@ from agentweb.engine.enums import ErrorKind, Outcome, Reason, ResultKind, Risk
 from agentweb.engine.messages import AssistantMessage, ToolResult
 from agentweb.engine.usage import Usage
 from agentweb.runs.models import Event
-from agentweb.worker.terminal.views import Lines, Story
+from agentweb.worker.terminal.views import Lines, Story, totals
 
 AT = datetime(2030, 1, 2, 3, 4, 5, 678, tzinfo=UTC)
 SAID = AssistantMessage("m", "It is Monday.", "A clock knows.")
@@ -155,3 +155,10 @@ def test_nothing_live_is_among_the_lines():
     written: list[str] = []
     Lines(written.append).live({"run": "r", "message": "m", "deltas": [["text", 0, "It"]]})
     assert written == []
+
+
+@pytest.mark.parametrize(
+    ("estimated", "words"), [(0, "tokens: 12 in, 3 out · cost: 0.5"), (1, "tokens: ≈ 12 in, ≈ 3 out · cost: ≈ 0.5")]
+)
+def test_totals_are_marked_where_a_part_of_them_is_a_guess(estimated, words):
+    assert words in totals(Usage(input_tokens=12, output_tokens=3, cost=Decimal("0.50"), estimated_calls=estimated))

@@ -174,16 +174,21 @@ def indented(text: str, mark: str) -> str:
     return "\n".join(shown)
 
 
+def about(amount: int | str, usage: Usage) -> str:
+    """Marked when a part of it is a guess."""
+    return f"≈ {amount}" if usage.estimated_calls else str(amount)
+
+
 def totals(usage: Usage) -> str:
     return _(
         "turns: %(turns)d · model calls: %(model_calls)d · tool calls: %(tool_calls)d · "
-        "tokens: %(input)d in, %(output)d out · cost: %(cost)s · %(seconds).1f s"
+        "tokens: %(input)s in, %(output)s out · cost: %(cost)s · %(seconds).1f s"
     ) % {
         "turns": usage.turns,
         "model_calls": usage.model_calls,
         "tool_calls": usage.tool_calls,
-        "input": usage.input_tokens,
-        "output": usage.output_tokens,
-        "cost": format(usage.cost.normalize(), "f"),
+        "input": about(usage.input_tokens, usage),
+        "output": about(usage.output_tokens, usage),
+        "cost": about(format(usage.cost.normalize(), "f"), usage),
         "seconds": usage.seconds,
     }
