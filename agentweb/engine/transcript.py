@@ -198,7 +198,8 @@ class Transcript:
                 self.question = _answered(self.question, event)
                 chosen = event.arguments or {}
                 self.must_fold = self.must_fold or bool(chosen.get("compact"))
-                self.cheaper = self.cheaper or bool(chosen.get("cheaper"))
+                if chosen.get("cheaper"):  # what people want now comes before what failed until then
+                    self.cheaper, self.fallback = True, False
             case ModelReplaced():
                 self.fallback, self.attempt, self.overflows = True, 0, 0
             case StopRequested():

@@ -4,8 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from agentweb.engine.enums import ErrorKind, Outcome
-from agentweb.engine.events import ModelReplaced, ModelRequested, RunFinished, ToolStarted
+from agentweb.engine.enums import ApprovalStatus, DecisionKind, ErrorKind, Outcome, Question
+from agentweb.engine.events import (
+    ModelFault,
+    ModelReplaced,
+    ModelRequested,
+    QuestionDecided,
+    RunFinished,
+    ToolStarted,
+)
 from agentweb.engine.ports import Model, ModelError
 from agentweb.engine.transcript import Transcript
 from tests.engine.fakes import Shell, tool
@@ -72,3 +79,19 @@ async def test_a_replay_of_the_events_leads_to_the_same_model() -> None:
     for event in shell.events:
         again.apply(event)
     assert again.fallback and shell.setup.fallback is fallback
+
+
+def test_a_cheaper_model_that_people_choose_later_is_asked_until_it_fails_too() -> None:
+    fault = ModelFault(ErrorKind.AUTH, "The key is refused.")
+    budget = (Question.BUDGET, ApprovalStatus.MODIFIED, DecisionKind.MODIFY, "ann", "")
+    said = Transcript()
+    seen = []
+    for event in (
+        ModelReplaced(1, "scripted", "spare", fault),
+        QuestionDecided("a1", *budget, {"amount": 5, "cheaper": False}),
+        QuestionDecided("a2", *budget, {"amount": 5, "cheaper": True}),
+        ModelReplaced(2, "small", "spare", fault),
+    ):
+        said.apply(event)
+        seen.append((said.cheaper, said.fallback))
+    assert seen == [(False, True), (False, True), (True, False), (True, True)]
