@@ -270,9 +270,11 @@ class Story:
         folding = Folding(self.draw(st.sampled_from(list(Strategy))), self.draw(st.integers(1, 3)), 300, every=every)
         budgets = Pot(self.shell, self.draw(st.sampled_from([300, 900, 100_000])))
         cheaper = ScriptedTestModel([], "small", self.shell.model.requests)
-        self.shell.setup = replace(self.shell.setup, folding=folding, budgets=budgets, cheaper=cheaper)
+        spare = ScriptedTestModel([], "spare", self.shell.model.requests) if self.draw(st.booleans()) else None
+        self.shell.setup = replace(self.shell.setup, folding=folding, budgets=budgets, cheaper=cheaper, fallback=spare)
         self.model = Model(self.draw, self.shell, stuck=stuck)
-        self.shell.model.script = cheaper.script = self.model  # type: ignore[assignment]
+        for one in filter(None, (self.shell.model, cheaper, spare)):
+            one.script = self.model  # type: ignore[assignment]
         self.calm = 400 if stuck else 40  # steps until somebody ends it
         self.talkative, self.messages = 1 if stuck else 3, 0
         self.looked = 0

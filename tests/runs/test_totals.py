@@ -9,10 +9,10 @@ from agentweb.engine.codec import encode
 from agentweb.engine.enums import ErrorKind
 from agentweb.engine.messages import AssistantMessage
 from agentweb.engine.usage import Usage
-from agentweb.runs import totals
+from agentweb.runs import journal, totals, transcripts
 from agentweb.runs.models import Message, Run
 from agentweb.runs.projection import Projection
-from tests.cast import make_cast
+from tests.cast import make_cast, make_worker
 
 SPENT = Usage(input_tokens=1200, cached_tokens=200, output_tokens=30, thinking_tokens=10, cost=Decimal("0.0102"))
 
@@ -58,3 +58,15 @@ def test_a_turn_has_spent_what_its_messages_have_those_that_broke_off_too(db):
 def test_what_was_stored_before_calls_were_marked_as_estimated_can_be_read():
     old = {name: value for name, value in encode(SPENT).items() if name != "estimated_calls"}
     assert totals.stored(old) == SPENT
+
+
+def test_a_run_that_is_taken_up_again_still_asks_the_fallback(db):
+    run = make_cast().run()
+    holder = journal.claim(str(run.public_id), make_worker())
+    message, fault = "6a0f7b5e-0000-4000-8000-000000000001", events.ModelFault(ErrorKind.AUTH, "Refused.")
+    journal.append(holder, (events.TurnStarted(1), events.ModelRequested(message, 1, 1, "m", "d")))
+    journal.append(
+        holder, (events.MessageInterrupted(message, "", "", fault), events.ModelReplaced(1, "m", "s", fault))
+    )
+    transcript, _usage = transcripts.load(Run.objects.get(pk=run.pk))
+    assert (transcript.fallback, transcript.turn_open, transcript.attempt) == (True, True, 0)
