@@ -22,7 +22,7 @@ from django.views.decorators.http import require_POST
 from agentweb.registry import headers, services, tryouts
 from agentweb.registry.forms import ChatModelForm, PriceForm, PriceFormSet
 from agentweb.registry.models import ChatModel, ModelPrice
-from agentweb.registry.snapshots import CAPABILITIES
+from agentweb.registry.snapshots import CAPABILITIES, DEFAULT_MODEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,9 @@ class Offered:
 
 
 def free_name(model_name: str) -> str:
-    """A name for a row that no other has."""
+    """A name for a row that no other has, and that makes it no agent's model by itself."""
     base = slugify(model_name.rpartition("/")[2].replace(":", "-").replace(".", "-"))[:90] or "local"
-    taken = set(ChatModel.objects.filter(name__startswith=base).values_list("name", flat=True))
+    taken = {DEFAULT_MODEL, *ChatModel.objects.filter(name__startswith=base).values_list("name", flat=True)}
     return next(name for name in (base, *(f"{base}-{n}" for n in range(2, len(taken) + 3))) if name not in taken)
 
 

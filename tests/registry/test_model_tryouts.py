@@ -7,6 +7,7 @@ import pytest
 from django.urls import reverse
 
 from agentweb.registry import services, tryouts
+from agentweb.registry.model_admin import free_name
 from agentweb.registry.models import ChatModel
 from tests.model_server import ModelServer, serving
 from tests.registry.pages import page
@@ -151,6 +152,21 @@ def test_a_look_at_this_machine_offers_models_that_are_used_only_after_they_are_
     form = site.get(offer.add).context["adminform"].form
     typed = [form[name].value() for name in ("name", "base_url", "model_name", "context_size")]
     assert typed == ["llama3-2-3b", server.base_url, "llama3.2:3b", "4096"]
+
+
+@pytest.mark.parametrize(
+    ("model_name", "name"),
+    [
+        ("meta-llama/Llama-3.1-8B", "llama-3-1-8b"),
+        ("paid", "paid-2"),
+        ("default", "default-2"),
+        ("scripted", "scripted-2"),
+        ("模型", "local"),
+    ],
+)
+def test_a_name_is_proposed_that_is_free_and_makes_a_model_no_agents_default(cast, model_name, name):
+    model_at("http://127.0.0.1:9/v1")
+    assert free_name(model_name) == name
 
 
 def test_no_key_is_in_the_log_of_a_test(site, caplog):
