@@ -17,10 +17,10 @@ from agentweb.registry.models import Agent
 from agentweb.registry.placeholders import Values
 from agentweb.runs import journal, live, outbox
 from agentweb.runs.errors import Conflict, Forbidden, Invalid, NotFound
+from agentweb.runs.idempotency import Answer, once
 from agentweb.runs.models import (
     Approval,
     Conversation,
-    IdempotencyKey,
     Message,
     QueuedMessage,
     Run,
@@ -51,9 +51,6 @@ _AGENT = fixed.Query(
 _SNAPSHOT = fixed.Query(lambda digest: Snapshot.objects.filter(digest=digest).order_by().only("pk"), digest=CharField())
 _ACTIVE = fixed.Update(lambda pk: Conversation.objects.filter(pk=pk, deleted_at=None), pk=BigAutoField())
 _UNNAMED = fixed.Update(lambda pk: Conversation.objects.filter(pk=pk, title=""), pk=BigAutoField())
-_ANSWERED = fixed.Query(
-    lambda user, key: IdempotencyKey.objects.filter(user=user, key=key).order_by(), user=BigAutoField(), key=CharField()
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +78,23 @@ def create_conversation(
     return Conversation.objects.create(
         team=team, owner=user, agent=agent, title=_title(title), visibility=_visibility(visibility)
     )
+
+
+def start_conversation(
+    *, user: User, agent: Agent, visibility: str = Visibility.PRIVATE, text: str = "", key: str = ""
+) -> Conversation:
+    """A new conversation with its first message, if there is one: both, or neither. ``key`` as for `send_message`."""
+
+    def start() -> tuple[Conversation, Answer]:
+        made = create_conversation(user=user, agent=agent, visibility=visibility)
+        if text.strip():
+            _begin(user, made, _text(text))
+        return made, {"conversation": str(made.public_id)}
+
+    def again(answer: Answer) -> Conversation:
+        return Conversation.objects.get(public_id=answer["conversation"])
+
+    return once(user, key, digest([str(agent.public_id), visibility, text]), start, again)
 
 
 def rename_conversation(*, user: User, conversation: Conversation, title: str) -> None:
@@ -114,31 +128,28 @@ def send_message(*, user: User, conversation: Conversation, text: str, delivery:
     ``key`` makes the request idempotent: sent again, it changes nothing and gets the same answer.
     """
     _needs(conversation.may.write)
-    text, key = _text(text), clean(key)
+    text = _text(text)
     if delivery not in DELIVERIES:
         raise Invalid(_("The delivery is not one of auto, steer, follow_up."), [("delivery", _("Unknown delivery."))])
-    fingerprint = digest([str(conversation.public_id), text, delivery])
-    for last_try in (False, True):
-        try:
-            with transaction.atomic():
-                return _replayed(user, key, fingerprint) or _send(user, conversation, text, delivery, key, fingerprint)
-        except IntegrityError:  # a run was started, or the same key used, in the same moment: look again
-            if last_try:
-                raise
-    raise AssertionError("unreachable")
+
+    def send() -> tuple[Sent, Answer]:
+        sent = _send(user, conversation, text, delivery)
+        return sent, {"message": sent.message, "run": str(sent.run.public_id), "delivered": sent.delivered}
+
+    return once(user, key, digest([str(conversation.public_id), text, delivery]), send, _sent)
 
 
-def _send(user: User, conversation: Conversation, text: str, delivery: str, key: str, fingerprint: str) -> Sent:
+def _sent(answer: Answer) -> Sent:
+    run = Run.objects.select_related("conversation").get(public_id=answer["run"])
+    return Sent(answer["message"], run, answer["delivered"])
+
+
+def _send(user: User, conversation: Conversation, text: str, delivery: str) -> Sent:
     run: Run | None = _LIVE.first(conversation=conversation.pk)
     if run is None:
-        sent = _begin(user, conversation, text)
-    else:
-        run.conversation = conversation
-        sent = _queue(user, run, text, delivery)
-    if key:
-        answer = {"message": sent.message, "run": str(sent.run.public_id), "delivered": sent.delivered}
-        fixed.insert(IdempotencyKey(user=user, key=key, fingerprint=fingerprint, answer=answer))
-    return sent
+        return _begin(user, conversation, text)
+    run.conversation = conversation
+    return _queue(user, run, text, delivery)
 
 
 def _begin(user: User, conversation: Conversation, text: str, max_turns: int | None = None) -> Sent:
@@ -196,22 +207,6 @@ def _queue(user: User, run: Run, text: str, delivery: str) -> Sent:
     queued = QueuedMessage.objects.create(run=run, author=user, delivery=kind, text=text)
     outbox.touch(run)
     return Sent(str(queued.public_id), run, kind.value)
-
-
-def _replayed(user: User, key: str, fingerprint: str) -> Sent | None:
-    """The answer that this key got before. Raises Invalid when it was used for something else."""
-    if not key:
-        return None
-    if len(key) > 200:
-        raise Invalid(_("The idempotency key is too long."), [("Idempotency-Key", _("At most 200 characters."))])
-    seen: IdempotencyKey | None = _ANSWERED.first(user=user.pk, key=key)
-    if seen is None:
-        return None
-    if seen.fingerprint != fingerprint:
-        text = _("This idempotency key was used for another request.")
-        raise Invalid(text, [("Idempotency-Key", text)])
-    run = Run.objects.select_related("conversation").get(public_id=seen.answer["run"])
-    return Sent(seen.answer["message"], run, seen.answer["delivered"])
 
 
 def edit_queued(*, user: User, queued: QueuedMessage, text: str) -> QueuedMessage:

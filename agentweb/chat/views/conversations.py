@@ -4,7 +4,6 @@ import uuid
 from typing import Any
 
 from django.contrib import messages
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -46,6 +45,7 @@ def _home(
         "agents": rows,
         "may_start": may_start,
         "listing": listing(request.user, show=request.GET.get("show", "")),
+        "key": key_for_form(),
         "problem": problem,
         "typed": typed or {},
     }
@@ -73,21 +73,16 @@ def conversation_create(request: HttpRequest) -> HttpResponse:
         "visibility": request.POST.get("visibility"),
     }
     try:
-        with transaction.atomic():  # a first message that cannot be taken leaves no empty conversation behind
-            made = _create(request, typed)
+        made = services.start_conversation(
+            user=request.user,
+            agent=selectors.agent_for(request.user, typed["agent"]),
+            visibility=Visibility.TEAM if typed["visibility"] == "team" else Visibility.PRIVATE,
+            text=typed["text"],
+            key=request.POST.get("key", ""),
+        )
     except RequestError as error:
         return _home(request, problem=error.text, typed=typed, status=422)
     return redirect("conversation", made.public_id)
-
-
-def _create(request: HttpRequest, typed: dict[str, Any]) -> Conversation:
-    agent = selectors.agent_for(request.user, typed["agent"])
-    visibility = Visibility.TEAM if typed["visibility"] == "team" else Visibility.PRIVATE
-    made = services.create_conversation(user=request.user, agent=agent, visibility=visibility)
-    if typed["text"].strip():
-        shown = selectors.conversation_for(request.user, made.public_id)
-        services.send_message(user=request.user, conversation=shown, text=typed["text"])
-    return made
 
 
 @require_GET

@@ -12,7 +12,7 @@ from agentweb.engine.usage import Usage
 from agentweb.runs import journal
 from agentweb.runs.models import Conversation, Message, Run
 from tests.cast import make_worker
-from tests.chat.views.person import HTMX, browser, html_of, text_of
+from tests.chat.views.person import HTMX, browser, hidden_value, html_of, text_of
 
 
 def answered(run: Run, text: str, thinking: str = "") -> None:
@@ -34,6 +34,22 @@ def test_a_first_message_starts_a_conversation(cast):
     assert (made.owner, made.visibility) == (cast.owner, "private")
     assert Message.objects.get().text == "What is\nthe date?"
     assert "What is the date?" in text_of(client.get(answer.url))
+
+
+def test_a_form_that_is_sent_twice_starts_one_conversation(cast):
+    client = browser(cast.owner)
+    form = {
+        "agent": str(cast.agent.public_id),
+        "text": "What is the date?",
+        "key": hidden_value(client.get("/"), "key"),
+    }
+    first, second = (client.post("/c/", form) for _ in range(2))
+    assert first.url == second.url
+    assert (Conversation.objects.count(), Message.objects.count()) == (1, 1)
+    other = client.post("/c/", {**form, "text": "And the time?"})
+    assert other.status_code == 422
+    assert "key was used for another request" in text_of(other)
+    assert hidden_value(other, "key") != form["key"]
 
 
 def test_it_can_be_shared_from_the_start_or_begin_empty(cast):
