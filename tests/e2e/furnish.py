@@ -15,6 +15,10 @@ echo = Agent.objects.create(name="Echo", description="Says and does what it is t
 echo.tools.set(Tool.objects.all())
 hasty = Agent.objects.create(name="Hasty", description="Has one turn.", max_turns=1)
 hasty.tools.set(Tool.objects.filter(name__in=["current_time", "weather"]))
+lines = ChatModel.objects.create(name="lines", kind="scripted", protocol="text")
+Agent.objects.create(name="Liner", description="Is told of tools in lines of text.", model=lines).tools.set(
+    Tool.objects.all()
+)
 tokens = {user.username: create_token(user=user, name="tests") for user in User.objects.all()}
 agents = {str(agent.name): str(agent.public_id) for agent in Agent.objects.all()}
 print(json.dumps({"tokens": tokens, "agents": agents}))

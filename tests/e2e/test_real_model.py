@@ -1,13 +1,22 @@
 """A real language model behind HTTP: what it says streams into the page and is counted, wise or not."""
 
+import asyncio
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from agentweb.engine.messages import AssistantMessage, Message, ToolCall, ToolResult, UserMessage
+from agentweb.engine.ports import ModelReply, ModelRequest
 from agentweb.launch.valkey import free_port
+from agentweb.llm.clients import close_clients
+from agentweb.llm.config import Capabilities, ModelConfig, Structured, ToolProtocol
+from agentweb.llm.native import OpenAIModel
+from agentweb.toolbox import catalog
 from tests import real_model
 from tests.e2e.chat_page import Chat
 from tests.e2e.program import Program
@@ -21,6 +30,8 @@ ENDLESS_TOKENS = 2_000  # more than anybody waits for
 SLOW = 120_000
 """Milliseconds: two busy cores make a few words a second."""
 
+CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+
 ADD_AGENT = """
 from agentweb.registry.models import Agent, ChatModel
 for name, most in (("Brief", {most}), ("Endless", {endless})):
@@ -32,8 +43,8 @@ for name, most in (("Brief", {most}), ("Endless", {endless})):
 
 
 @pytest.fixture(scope="module")
-def agents(stack: Stack) -> Iterator[list[str]]:
-    """The ids of two agents with a real model, which runs in a process of its own: one says little, one very much."""
+def address(stack: Stack) -> Iterator[str]:
+    """Where a real model answers, in a process of its own."""
     port = free_port()
     command = [sys.executable, "-m", "tests.real_model", str(port)]
     log = stack.folder / "real-model.log"
@@ -41,12 +52,17 @@ def agents(stack: Stack) -> Iterator[list[str]]:
         server = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
     try:
         until(lambda: "listening at" in log.read_text(errors="replace"), 120, "the real model listens")
-        url = f"http://127.0.0.1:{port}/v1"
-        code = ADD_AGENT.format(url=url, served=real_model.MODEL, most=MOST_TOKENS, endless=ENDLESS_TOKENS)
-        yield stack.manage("shell", "-c", code).stdout.split()[-2:]
+        yield f"http://127.0.0.1:{port}/v1"
     finally:
         server.terminate()
         server.wait()
+
+
+@pytest.fixture(scope="module")
+def agents(stack: Stack, address: str) -> list[str]:
+    """The ids of two agents with the real model: one says little, one very much."""
+    code = ADD_AGENT.format(url=address, served=real_model.MODEL, most=MOST_TOKENS, endless=ENDLESS_TOKENS)
+    return stack.manage("shell", "-c", code).stdout.split()[-2:]
 
 
 @pytest.fixture
@@ -86,3 +102,40 @@ def test_a_real_model_is_cancelled_in_mid_answer(converse: Callable[[int], Chat]
     assert kept.strip()
     chat.page.reload()
     assert chat.answer.inner_text() == kept
+
+
+def test_a_real_model_that_was_never_taught_tools_asks_for_one_in_a_json_object(address: str):
+    """The server lets it write nothing but the form that is made of the tool's schema; a call before shows it how."""
+    weather = catalog.load()["weather"]
+    messages = (*looked_up("Rome"), UserMessage("u", "What is the weather in Beijing?"))
+    asked = ModelRequest("m", "You look up the weather.", messages, (replace(weather.spec, parameters=CITY),))
+    config = ModelConfig(
+        "real",
+        address,
+        real_model.MODEL,
+        protocol=ToolProtocol.JSON_ACTION,
+        can=Capabilities(structured=Structured.JSON_SCHEMA),
+        idle_timeout_s=SLOW / 1000,
+        body={"max_tokens": MOST_TOKENS * 2},
+    )
+    with ThreadPoolExecutor(1) as aside:  # this thread has a loop already, the browser's
+        reply = aside.submit(asyncio.run, reply_of(config, asked)).result()
+    (call,) = reply.calls
+    assert (call.name, call.invalid, reply.text) == ("weather", None, "")
+    assert weather.problems(call.arguments) == [] and call.arguments["city"]
+    assert reply.thinking and reply.usage.output_tokens > 5
+
+
+def looked_up(city: str) -> list[Message]:
+    call = ToolCall(f"c-{city}", "weather", {"city": city})
+    asks = AssistantMessage(f"a-{city}", thinking="I look it up.", calls=(call,))
+    told = AssistantMessage(f"b-{city}", f"In {city}: rain, 9 °C.")
+    return [UserMessage(f"u-{city}", f"What is the weather in {city}?"), asks, ToolResult(call.id, "rain, 9 °C"), told]
+
+
+async def reply_of(config: ModelConfig, asked: ModelRequest) -> ModelReply:
+    """What the model says at the end of its answer."""
+    parts = [part async for part in OpenAIModel(config).prepare(asked).stream()]
+    await close_clients()
+    assert isinstance(parts[-1], ModelReply)
+    return parts[-1]

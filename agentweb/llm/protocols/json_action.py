@@ -23,6 +23,7 @@ from agentweb.schema.text import clean
 
 CALL_TOOL, FINISH = "CALL_TOOL", "FINISH"
 RESULT_OF = "Result of "
+_LIMITS = ("minLength", "maxLength", "pattern", "format", "minItems", "maxItems", "uniqueItems")
 
 
 class JsonForm:
@@ -70,7 +71,7 @@ def reply_schema(specs: Sequence[ToolSpec], names: WireNames) -> dict[str, Any]:
     calls = []
     for spec in specs:
         name = names.wire(spec.name)
-        arguments = fill(dict(spec.parameters or {}))
+        arguments = _without_limits(fill(dict(spec.parameters or {})))
         if _moved(arguments, f"#/$defs/{name}"):
             definitions[name], arguments = arguments, {"$ref": f"#/$defs/{name}"}
         calls.append(_step(CALL_TOOL, tool_name={"type": "string", "enum": [name]}, arguments=arguments))
@@ -81,6 +82,16 @@ def reply_schema(specs: Sequence[ToolSpec], names: WireNames) -> dict[str, Any]:
 def _step(step: str, **fields: Any) -> dict[str, Any]:
     properties = {"thought": {"type": "string"}, "step": {"type": "string", "enum": [step]}, **fields}
     return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
+
+
+def _without_limits(schema: dict[str, Any]) -> dict[str, Any]:
+    """Servers make a grammar of the schema, and these keywords make it large and slow or are refused. The tool looks at
+    its arguments itself, so nothing that breaks them runs."""
+    for _, each in walk.everywhere(schema):
+        if isinstance(each, dict):
+            for keyword in _LIMITS:
+                each.pop(keyword, None)
+    return schema
 
 
 def _moved(schema: dict[str, Any], place: str) -> bool:
