@@ -22,6 +22,15 @@ class SendThinking(StrEnum):
     ALWAYS = "always"
 
 
+class Thinking(StrEnum):
+    """When a model is asked to think before it answers."""
+
+    AS_IT_DOES = ""
+    ALWAYS = "always"
+    NEVER = "never"
+    COMPLEX = "complex"
+
+
 class ToolProtocol(StrEnum):
     """How a model is told about tools and asks for them."""
 
@@ -55,7 +64,8 @@ class ModelConfig:
     """``name`` is what people call the model, ``model`` what the endpoint does. Times are in seconds.
 
     ``api_key`` and ``headers`` may be secret and are kept out of the representation. ``temperature`` None is not sent.
-    ``body`` is merged over the request body. ``prices`` count until the first of the ``later`` ones, by day.
+    ``body`` is merged over the request body, before it ``thinking_on`` or ``thinking_off`` unless thinking is left to
+    the server. ``prices`` count until the first of the ``later`` ones, by day.
     """
 
     name: str
@@ -75,6 +85,9 @@ class ModelConfig:
     later: tuple[LaterPrice, ...] = ()
     can: Capabilities = Capabilities()
     protocol: ToolProtocol = ToolProtocol.NATIVE
+    thinking: Thinking = Thinking.AS_IT_DOES
+    thinking_on: Mapping[str, Json] = field(default_factory=dict)
+    thinking_off: Mapping[str, Json] = field(default_factory=dict)
 
     @classmethod
     def from_snapshot(cls, snapshot: Mapping[str, Json], *, api_key: str = "") -> "ModelConfig":
@@ -98,6 +111,9 @@ class ModelConfig:
             later=read.later(),
             can=read.capabilities(),
             protocol=read.protocol(),
+            thinking=read.thinking(),
+            thinking_on=read.mapping("thinking_on"),
+            thinking_off=read.mapping("thinking_off"),
         )
 
     def prices_now(self) -> Prices:
@@ -144,6 +160,12 @@ class _Reader:
         except (LookupError, TypeError, ValueError) as error:
             raise ConfigError("Each later price must have a day and prices.") from error
         return tuple(sorted(found, key=lambda later: later.since))
+
+    def thinking(self) -> Thinking:
+        try:
+            return Thinking(self._snapshot.get("thinking") or "")
+        except ValueError:
+            raise ConfigError(f"thinking must be one of {', '.join(filter(None, Thinking))}, or empty.") from None
 
     def protocol(self) -> ToolProtocol:
         value = self._snapshot.get("protocol") or ToolProtocol.NATIVE

@@ -1,4 +1,4 @@
-"""The model port over an OpenAI-compatible endpoint with native tool calls."""
+"""The model port over an OpenAI-compatible endpoint, in the protocol that the model has."""
 
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable

@@ -13,6 +13,7 @@ from agentweb.llm.identifiers import accepted_ids
 from agentweb.llm.names import WireNames
 from agentweb.llm.protocols.answers import AnswerReader
 from agentweb.llm.protocols.chosen import protocol_for
+from agentweb.llm.thinking import thinking_fields
 from agentweb.llm.written import Written, as_json
 
 WRAP_UP_INSTRUCTION = (
@@ -55,6 +56,7 @@ def build_request(config: ModelConfig, request: ModelRequest, written: Written |
     if config.temperature is not None:
         body["temperature"] = config.temperature
     body.update(protocol.fields())
+    body.update(thinking_fields(config, request))
     if request.purpose is Purpose.WRAP_UP:
         _wrap_up(body, strict_roles=config.strict_roles)
     body.update(config.body)

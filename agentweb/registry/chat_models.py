@@ -8,6 +8,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from agentweb.llm.config import Structured as WireStructured
+from agentweb.llm.config import Thinking as WireThinking
 from agentweb.llm.config import ToolProtocol
 from agentweb.registry import validators
 
@@ -31,6 +32,12 @@ class ChatModel(models.Model):
         NONE = WireStructured.NONE.value, _("No promise")
         JSON_OBJECT = WireStructured.JSON_OBJECT.value, _("Some JSON object")
         JSON_SCHEMA = WireStructured.JSON_SCHEMA.value, _("JSON that fits a schema")
+
+    class Thinking(models.TextChoices):
+        AS_IT_DOES = WireThinking.AS_IT_DOES.value, _("As the server does")
+        ALWAYS = WireThinking.ALWAYS.value, _("Always")
+        NEVER = WireThinking.NEVER.value, _("Never")
+        COMPLEX = WireThinking.COMPLEX.value, _("For complex tasks only")
 
     class Protocol(models.TextChoices):
         NATIVE = ToolProtocol.NATIVE.value, _("Tools of the API")
@@ -79,6 +86,23 @@ class ChatModel(models.Model):
             "Lines of text and JSON objects are for models or servers that do not know tools, or use them badly; one "
             "tool at a time then. What a server promises about JSON is used for JSON objects."
         ),
+    )
+    thinking = models.CharField(
+        _("asked to think first"),
+        max_length=7,
+        choices=Thinking,
+        default=Thinking.AS_IT_DOES,
+        blank=True,
+        help_text=_(
+            "A task is taken for complex when it is long or has several parts, asks to compare, plan or explain, or "
+            "has gone wrong. What thinking costs is in the totals of each run."
+        ),
+    )
+    thinking_on = models.JSONField(
+        _("fields that ask for thinking"), default=dict, blank=True, validators=[validators.body]
+    )
+    thinking_off = models.JSONField(
+        _("fields that ask for none"), default=dict, blank=True, validators=[validators.body]
     )
     strict_roles = models.BooleanField(_("roles must alternate"), default=False)
     streams = models.BooleanField(

@@ -40,6 +40,20 @@ class ChatModelForm(forms.ModelForm):
         help_text=_("Merged over the request and recorded with each run: nothing secret here."),
     )
 
+    thinking_on = JsonObjectField(
+        label=_("Fields that ask for thinking"),
+        required=False,
+        help_text=_('Empty: {"reasoning_effort": "medium"}. Servers differ in this.'),
+    )
+    thinking_off = JsonObjectField(
+        label=_("Fields that ask for none"),
+        required=False,
+        help_text=_(
+            'Empty: {"reasoning_effort": "none"}. Others want {"chat_template_kwargs": {"enable_thinking": false}} or '
+            '{"thinking": {"type": "disabled"}}.'
+        ),
+    )
+
     class Meta:
         model = ChatModel
         exclude = ["encrypted_key", "key_hint", "headers", "encrypted_headers"]

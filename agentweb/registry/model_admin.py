@@ -62,6 +62,7 @@ class ChatModelAdmin(admin.ModelAdmin):
         (None, {"fields": ["name", "kind"]}),
         (_("Endpoint"), {"fields": ["base_url", "model_name", "stored_key", "key", "forget_key", "headers", "body"]}),
         (_("Behaviour"), {"fields": ["temperature", "context_size", "protocol", "strict_roles"]}),
+        (_("Thinking"), {"fields": ["thinking", "thinking_on", "thinking_off"]}),
         (_("Time-outs"), {"fields": ["connect_timeout_s", "idle_timeout_s", "total_timeout_s"]}),
         (_("What it can do"), {"fields": [*CAPABILITIES, "tested_at"]}),
     ]

@@ -143,6 +143,9 @@ def settings_of(model: ChatModel) -> dict[str, Any]:
         "body": model.body,
         "strict_roles": model.strict_roles,
         "protocol": model.protocol,
+        "thinking": model.thinking,
+        "thinking_on": model.thinking_on,
+        "thinking_off": model.thinking_off,
         "capabilities": {name: getattr(model, name) for name in CAPABILITIES},
     }
 

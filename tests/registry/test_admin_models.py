@@ -26,6 +26,8 @@ MODEL = {
     "streams": "on",
     "native_tools": "on",
     "protocol": "json_action",
+    "thinking": "complex",
+    "thinking_off": '{"enable_thinking": false}',
     "structured": "json_schema",
     "prices-TOTAL_FORMS": "0",
     "prices-INITIAL_FORMS": "0",
@@ -42,6 +44,7 @@ def test_a_model_is_stored_with_its_key_encrypted(site):
     assert (decrypt(row.encrypted_key), row.key_hint) == ("sk-1234567890abcd", "abcd")
     assert (row.headers, row.body, row.temperature) == ({"X-Team": "blue"}, {"top_p": 0.9}, 0.5)
     assert (row.protocol, row.structured) == ("json_action", "json_schema")
+    assert (row.thinking, row.thinking_on, row.thinking_off) == ("complex", {}, {"enable_thinking": False})
 
 
 def test_the_key_is_never_shown_again_but_for_its_end(site):
