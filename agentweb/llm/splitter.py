@@ -31,6 +31,7 @@ class TextSplitter:
 
     def __init__(self, answer: AnswerReader) -> None:
         self._state = _State.START
+        self._blank: list[str] = []  # before the first word
         self._held = ""
         self._end_tag = ""
         self._answer = answer
@@ -42,6 +43,11 @@ class TextSplitter:
     def feed(self, text: str) -> list[ModelDelta]:
         if self._state is _State.ANSWER:
             return self._answer.feed(text)
+        if self._state is _State.START and not self._held:
+            self._blank.append(text)
+            if text.isspace():
+                return []
+            text, self._blank = "".join(self._blank), []
         self._held += text
         deltas: list[ModelDelta] = []
         if self._state is _State.START:
@@ -79,16 +85,21 @@ class TextSplitter:
             thought, self._held = thought[:whole], thought[whole:]
         return shown(DeltaKind.THINKING, thought)
 
+    def _rest(self) -> str:
+        rest = "".join(self._blank) + self._held
+        self._blank, self._held = [], ""
+        return rest
+
     def drain(self) -> list[ModelDelta]:
         """What was held back, as it came: the stream broke, so none of it can be a call."""
-        rest, self._held = self._held, ""
+        rest = self._rest()
         if self._state is _State.THINKING:
             return shown(DeltaKind.THINKING, rest)
         return (self._answer.feed(rest) if rest else []) + self._answer.drain()
 
     def close(self, *, proper_calls: bool, cut_off: bool) -> tuple[list[ModelDelta], tuple[ToolCall, ...]]:
         """The end of a whole answer. ``proper_calls``: the provider also sent calls in their own field."""
-        rest, self._held = self._held, ""
+        rest = self._rest()
         if self._state is _State.THINKING:
             return shown(DeltaKind.THINKING, rest.rstrip()), ()
         deltas = self._answer.feed(rest) if rest and self._state is _State.START else []

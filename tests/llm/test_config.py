@@ -4,9 +4,10 @@ from decimal import Decimal
 
 import pytest
 
-from agentweb.llm.config import ConfigError, ModelConfig, SendThinking
+from agentweb.llm.config import ConfigError, ModelConfig, SendThinking, ToolProtocol
 from agentweb.llm.factory import make_model
 from agentweb.llm.native import OpenAIModel
+from agentweb.llm.recorded import config_of
 from agentweb.llm.scripted.model import ScriptedModel
 from agentweb.llm.usage import Prices, estimated, reported
 
@@ -95,3 +96,13 @@ def test_an_estimate_counts_bytes_not_characters():
 def test_a_snapshot_names_the_kind_of_model(kind, made):
     model = make_model({**SNAPSHOT, "kind": kind}, api_key="secret-key")
     assert isinstance(model, made) and model.name == "default"
+
+
+@pytest.mark.parametrize("protocol", ["native", "text", "json_action"])
+@pytest.mark.parametrize("kind", ["openai", "scripted"])
+def test_the_protocol_is_that_of_the_snapshot_and_native_where_none_is_named(kind, protocol):
+    snapshot = {"kind": kind, "name": "m", "base_url": "http://127.0.0.1:1/v1", "model_name": "m"}
+    assert config_of({**snapshot, "protocol": protocol}).protocol.value == protocol
+    assert config_of(snapshot).protocol is ToolProtocol.NATIVE
+    with pytest.raises(ConfigError, match="protocol must be one of native, text, json_action"):
+        config_of({**snapshot, "protocol": "smoke"})

@@ -9,7 +9,7 @@ import pytest
 from agentweb.engine.enums import Purpose
 from agentweb.engine.messages import AssistantMessage, Message, ToolCall, ToolResult, UserMessage
 from agentweb.engine.ports import ModelRequest, ToolSpec
-from agentweb.llm.config import ModelConfig
+from agentweb.llm.config import ModelConfig, ToolProtocol
 from agentweb.llm.request import WireRequest, build_request
 from agentweb.llm.written import Written
 
@@ -47,10 +47,12 @@ CHANGES: dict[str, Callable[[], ModelRequest]] = {
 }
 
 
+@pytest.mark.parametrize("protocol", ToolProtocol)
 @pytest.mark.parametrize("strict_roles", [False, True])
 @pytest.mark.parametrize("change", CHANGES)
-def test_what_was_written_before_makes_no_difference(change: str, strict_roles: bool) -> None:
-    config, written, request = replace(CONFIG, strict_roles=strict_roles), Written(), CHANGES[change]()
+def test_what_was_written_before_makes_no_difference(change: str, strict_roles: bool, protocol: ToolProtocol) -> None:
+    config = replace(CONFIG, strict_roles=strict_roles, protocol=protocol)
+    written, request = Written(), CHANGES[change]()
     build_request(config, asking(*SAID), written)
 
     again, anew = build_request(config, request, written), build_request(config, request)

@@ -15,6 +15,7 @@ class Draft:
         self._head: list[str] = []
         self._given: list[str] | None = None
         self._lead = ""
+        self._ended = False
         self._scan = ValueScan()
         self._scans: bool | None = True if block else None  # whether a JSON value is being written; None: not clear yet
 
@@ -49,9 +50,11 @@ class Draft:
     def text(self) -> str:
         return "".join(self._head) if self._given is None else "".join(self._given)
 
-    @property
-    def complete(self) -> bool:
-        return self._scan.complete
+    def is_whole_block(self) -> bool:
+        """Once, when the JSON object that nothing announced has come to its end."""
+        ended = self.block and self._scan.complete and not self._ended
+        self._ended = self._ended or ended
+        return ended
 
     @property
     def is_open(self) -> bool:

@@ -52,7 +52,15 @@ class JsonReader:
             self._kept += text[:MOST_KEPT]
         if self._scan is not None:
             return self._fields(self._scan.feed(text))
-        self._buffer += text
+        deltas: list[ModelDelta] = []
+        for line in text.splitlines(keepends=True):  # so that no more than a few lines are ever looked at again
+            deltas += self._feed_line(line)
+        return deltas
+
+    def _feed_line(self, line: str) -> list[ModelDelta]:
+        if self._scan is not None:
+            return self._fields(self._scan.feed(line))
+        self._buffer += line
         return self._seek(final=False)
 
     def drain(self) -> list[ModelDelta]:

@@ -57,6 +57,7 @@ _WORDS = {
 }
 _MEANING = {word: mark for mark, words in _WORDS.items() for word in words}
 _LONGEST = max(map(len, _MEANING))
+_LONGEST_MARK = 100  # characters, with blanks and decoration
 _TAGS = {
     Mark.THOUGHT: ("thought", "thinking", "think", "reasoning"),
     Mark.ACTION: ("tool_call", "tool", "action", "function_call"),
@@ -92,7 +93,7 @@ def find_mark(text: str, *, final: bool) -> Found | Unsettled | None:
     word = _JOINTS.sub("", label["word"]).lower() if label else ""
     if label is None or not word:
         return None
-    if label.end() == len(text) and not final:
+    if label.end() == len(text) < _LONGEST_MARK and not final:
         return Unsettled.WAIT if _may_become(word, label["rest"].strip()) else None
     mark = _MEANING.get(word)
     if mark is None:
@@ -106,7 +107,7 @@ def find_mark(text: str, *, final: bool) -> Found | Unsettled | None:
 
 def _settled(found: Found, text: str, final: bool) -> Found | Unsettled:
     """A mark at the very end of the text may have more to it, such as the end of bold type."""
-    return Unsettled.WAIT if found.end == len(text) and not final else found
+    return Unsettled.WAIT if found.end == len(text) < _LONGEST_MARK and not final else found
 
 
 def _may_become(word: str, rest: str) -> bool:

@@ -12,6 +12,9 @@ _CLOSING = re.compile(r"[}\]]")
 _SHORT = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", '"': '"', "\\": "\\", "/": "/"}
 
 
+_Pieces = list[tuple[str, list[str]]]
+
+
 class _At(Enum):
     START = auto()
     KEY = auto()  # between fields
@@ -52,7 +55,7 @@ class ObjectScan:
 
     def feed(self, text: str) -> list[tuple[str, str]]:
         """(name of the field, piece of its text), decoded."""
-        pieces: list[tuple[str, str]] = []
+        pieces: _Pieces = []
         at = 0
         while at < len(text) and self._at not in (_At.END, _At.LOST):
             at = self._step(text, at, pieces)
@@ -61,9 +64,9 @@ class ObjectScan:
         self._parts.append(text[:at])
         if at < len(text):
             self._rest.append(text[at:])
-        return pieces
+        return [(name, "".join(parts)) for name, parts in pieces]
 
-    def _step(self, text: str, at: int, pieces: list[tuple[str, str]]) -> int:
+    def _step(self, text: str, at: int, pieces: _Pieces) -> int:
         match self._at:
             case _At.IN_KEY | _At.IN_TEXT:
                 return self._in_string(text, at, pieces)
@@ -112,7 +115,7 @@ class ObjectScan:
             self._at = _At.KEY
         return at
 
-    def _in_string(self, text: str, at: int, pieces: list[tuple[str, str]]) -> int:
+    def _in_string(self, text: str, at: int, pieces: _Pieces) -> int:
         if self._escape:
             return self._in_escape(text, at, pieces)
         plain = _PLAIN.match(text, at)
@@ -127,7 +130,7 @@ class ObjectScan:
             self._at = _At.KEY
         return at + 1
 
-    def _in_escape(self, text: str, at: int, pieces: list[tuple[str, str]]) -> int:
+    def _in_escape(self, text: str, at: int, pieces: _Pieces) -> int:
         self._escape += text[at]
         if self._escape[1] != "u":
             self._say(_SHORT.get(self._escape[1], self._escape[1]), pieces)
@@ -138,7 +141,7 @@ class ObjectScan:
         self._escape = ""
         return at + 1
 
-    def _say_code(self, digits: str, pieces: list[tuple[str, str]]) -> None:
+    def _say_code(self, digits: str, pieces: _Pieces) -> None:
         try:
             code = int(digits, 16)
         except ValueError:
@@ -152,12 +155,12 @@ class ObjectScan:
         else:
             self._say(chr(code), pieces)
 
-    def _say(self, text: str, pieces: list[tuple[str, str]]) -> None:
+    def _say(self, text: str, pieces: _Pieces) -> None:
         if self._high:
             self._high, text = "", "\N{REPLACEMENT CHARACTER}" + text
         if self._at is _At.IN_KEY:
             self._key += text if len(self._key) < 200 else ""
         elif pieces and pieces[-1][0] == self._key:
-            pieces[-1] = (self._key, pieces[-1][1] + text)
+            pieces[-1][1].append(text)
         else:
-            pieces.append((self._key, text))
+            pieces.append((self._key, [text]))

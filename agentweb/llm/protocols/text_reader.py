@@ -70,8 +70,11 @@ class TextReader:
     def feed(self, text: str) -> list[ModelDelta]:
         if len(self._kept) < MOST_KEPT:
             self._kept += text[:MOST_KEPT]
-        self._buffer += text
-        return self._advance(final=False)
+        deltas: list[ModelDelta] = []
+        for line in text.splitlines(keepends=True):  # so that no more than a few lines are ever looked at again
+            self._buffer += line
+            deltas += self._advance(final=False)
+        return deltas
 
     def drain(self) -> list[ModelDelta]:
         mark = find_mark(self._buffer, final=False) if self._at_start else None
@@ -164,10 +167,13 @@ class TextReader:
         if self._in_code:
             if _FENCE.match(self._buffer) and ("\n" in self._buffer or final):
                 self._in_code = False
-            elif _FENCE_BEGUN.match(self._buffer) and not final:
+            elif not final and self._may_become(_FENCE_BEGUN):
                 return Unsettled.WAIT
         self._at_start = False
         return []
+
+    def _may_become(self, begun: re.Pattern[str]) -> bool:
+        return len(self._buffer) < _LONGEST_NAME and begun.match(self._buffer) is not None
 
     # --- marks ----------------------------------------------------------------------------------------------------
 
@@ -244,19 +250,18 @@ class TextReader:
         """A fence round the whole reply, or round an action in it, is no part of what is said; one round code is."""
         fence = _FENCE.match(self._buffer)
         if fence is None or (not final and "\n" not in fence[0]):
-            begun = _FENCE_BEGUN.match(self._buffer)
-            return Unsettled.WAIT if begun and not final else None
+            return Unsettled.WAIT if not final and self._may_become(_FENCE_BEGUN) else None
         rest = self._buffer[fence.end() :].lstrip()
         if self._fences and fence[0].strip() == "```":
             self._fences, self._buffer = self._fences - 1, self._buffer[fence.end() :]
             return []
+        final = final or len(self._buffer) >= _LONGEST_NAME  # what follows is looked at, but not for ever
         inner = find_mark(rest, final=final) if rest else None if final else Unsettled.WAIT
         if inner is None and self._offered and self._place is not _Place.ANSWER:
-            begins = _BLOCK.match(rest) or (not final and _BLOCK_BEGUN.match(rest))
-            inner = Unsettled.WAIT if begins and not _BLOCK.match(rest) else inner
             if _BLOCK.match(rest):
                 self._buffer, self._fences = rest, self._fences + 1
                 return []
+            inner = Unsettled.WAIT if not final and _BLOCK_BEGUN.match(rest) else None
         if inner is Unsettled.WAIT:
             return Unsettled.WAIT
         if inner is not None and self._place is not _Place.ANSWER:
@@ -268,7 +273,7 @@ class TextReader:
     def _block(self, final: bool) -> list[ModelDelta] | Unsettled | None:
         """A JSON object that names a tool, with nothing that announces it."""
         if not _BLOCK.match(self._buffer):
-            return Unsettled.WAIT if not final and _BLOCK_BEGUN.match(self._buffer) else None
+            return Unsettled.WAIT if not final and self._may_become(_BLOCK_BEGUN) else None
         self._before, self._draft = self._place, Draft(block=True)
         self._place, self._at_start = _Place.ACTION, False
         return []
@@ -283,7 +288,7 @@ class TextReader:
             return []
         assert self._draft is not None
         self._draft.add(text)
-        if self._draft.block and self._draft.complete and not is_call(self._draft.text, self._offered):
+        if self._draft.is_whole_block() and not is_call(self._draft.text, self._offered):
             data, self._draft, self._place = self._draft.text, None, self._before
             return self._show(_SHOWN[self._place], data)
         return []
