@@ -9,7 +9,7 @@ import pytest
 
 from agentweb.audit.requests import rebuild
 from agentweb.engine.messages import UserMessage
-from agentweb.registry.models import Agent
+from agentweb.registry.models import Agent, ChatModel
 from agentweb.runs import decisions, services
 from agentweb.runs.errors import NotFound
 from agentweb.runs.models import Event, Message, Run
@@ -48,6 +48,18 @@ def test_every_request_of_a_conversation_matches_what_was_recorded(worked, proce
     assert len(model_calls(first)) >= 2 and len(model_calls(second)) >= 2
     for run in (first, second):
         assert [rebuild(run, number).matches for number in model_calls(run)] == [True] * len(model_calls(run))
+
+
+def test_requests_of_a_model_whose_protocol_changes_within_a_conversation_match_too(worked, process):
+    runs = [advance(process, worked.run("What is the date today?", "team"))]
+    for protocol in ("text", "json_action"):
+        ChatModel.objects.filter(name="scripted").update(protocol=protocol)
+        runs.append(say(process, worked.member, runs[0], "What is the date today?"))
+    for run, opening in zip(runs, ("", "You use tools in lines of text.", "You use tools by JSON."), strict=True):
+        asked = [rebuild(run, number) for number in model_calls(run)]
+        assert [each.matches for each in asked] == [True, True]
+        assert all(opening in each.body["messages"][0]["content"] for each in asked)
+        assert run.outcome == Run.Outcome.ANSWERED and run.calls.get().name == "current_time"
 
 
 def test_requests_after_a_changed_and_a_rejected_call_match_too(worked, process):
