@@ -1,6 +1,7 @@
 // One frame's changes to the page: streamed text, and cards that are fetched when the frame says that they changed.
 import { appendPlain, applyOps, forgetOpen, setPlain } from "./chat-blocks.js";
 
+const FIRST_PAUSE = 1000, LAST_PAUSE = 30000; // milliseconds
 const ENDED = new Set(["finished", "rejected", "expired", "cancelled"]); // calls in which nothing works any more
 const byId = (id) => document.getElementById(id);
 
@@ -9,7 +10,10 @@ export class Cards {
     this.log = log;
     this.template = byId("message-template");
     this.stale = new Set();
+    this.missed = new Map(); // card that could not be fetched → the timer of the next try
+    this.tries = new WeakMap();
     this.added = 0;
+    for (const name of ["htmx:error", "htmx:response:error"]) log.addEventListener(name, (event) => this.miss(event.detail.ctx));
     log.addEventListener("click", (event) => {
       const details = event.target.closest("summary")?.parentElement;
       if (details) details.dataset.touched = "true";
@@ -17,6 +21,7 @@ export class Cards {
     // A card never goes back to what it was: the answer to a form may come behind that to a later refresh. One that still
     // asks the same stays as it is when it is refreshed, since someone may be writing the answer.
     log.addEventListener("htmx:before:swap", (event) => {
+      this.tries.delete(event.detail.ctx.sourceElement);
       const [task] = event.detail.tasks;
       const shown = task?.target?.dataset?.seen && task.target;
       const fresh = task?.fragment?.firstElementChild;
@@ -43,6 +48,27 @@ export class Cards {
     const added = this.added;
     this.added = 0;
     return added;
+  }
+
+  // Nobody says again that a card has changed: one that could not be fetched is fetched later.
+  miss(ctx) {
+    const card = ctx?.sourceElement;
+    if (ctx?.request.method !== "GET" || !card.id || ctx.response?.status < 500) return;
+    const tries = this.tries.get(card) ?? 0;
+    this.tries.set(card, tries + 1);
+    clearTimeout(this.missed.get(card));
+    this.missed.set(card, setTimeout(() => this.retry(card), Math.min(LAST_PAUSE, FIRST_PAUSE * 2 ** tries)));
+  }
+
+  retry(card) {
+    clearTimeout(this.missed.get(card));
+    this.missed.delete(card);
+    if (card.isConnected) htmx.trigger(card, "refresh");
+  }
+
+  // The server is there again.
+  recover() {
+    for (const card of this.missed.keys()) this.retry(card);
   }
 
   changed(frame, kind, id) {

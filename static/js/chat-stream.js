@@ -118,6 +118,7 @@ class ChatStream extends HTMLElement {
     const open = this.querySelectorAll('.run-state[data-live="true"], .call[data-status="waiting"]');
     for (const card of open) this.cards.refresh(card);
     this.cards.settle();
+    this.cards.recover();
     dispatchEvent(new Event("inbox"));
   }
 

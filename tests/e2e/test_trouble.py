@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.e2e.chat_page import SLOW, Chat
 from tests.e2e.program import Program
@@ -152,3 +152,18 @@ def _does_nothing(chat: Chat) -> None:
     for selector in AT_WORK:
         expect(chat.page.locator(f"#log .body {selector}, #log .call-body .text-box {selector}")).to_have_count(0)
     assert chat.page.evaluate("getComputedStyle(document.body).display") != "none"
+
+
+FAILURES = {"lost": lambda route: route.abort(), "refused": lambda route: route.fulfill(status=503)}
+
+
+@pytest.mark.parametrize("fail", FAILURES.values(), ids=FAILURES)
+def test_a_card_that_could_not_be_fetched_is_fetched_again(ann: Page, watch, fail: Callable[[Route], None]):
+    watch.expect("ERR_FAILED", "503", "Failed to fetch")
+    ann.route("**/cards/call/**", fail)
+    chat = Chat.begin(ann, "Assistant", "What is the date today?")
+    chat.expect_finished()
+    expect(chat.calls).to_have_count(0)
+    ann.unroute("**/cards/call/**", fail)
+    expect(chat.calls.locator(".state")).to_have_text("Done")
+    chat.expect_same_when_loaded_anew()
