@@ -5,13 +5,27 @@ message must get to its model within milliseconds. The queries are ordinary ones
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import AutoField, Expression, Field, Model, QuerySet
+from django.db.models import (
+    AutoField,
+    BigAutoField,
+    CharField,
+    Expression,
+    Field,
+    ForeignKey,
+    Model,
+    PositiveBigIntegerField,
+    PositiveIntegerField,
+    PositiveSmallIntegerField,
+    QuerySet,
+    TextField,
+)
+from django.db.models.query import FlatValuesListIterable, ModelIterable, ValuesListIterable, get_related_populators
 from django.db.models.sql import InsertQuery, UpdateQuery
 from django.db.models.sql.compiler import SQLCompiler
 
@@ -27,6 +41,25 @@ class Slot(Expression):
         return "%s", [self]
 
 
+_AS_THEY_ARE: dict[type[Field], type] = {
+    CharField: str,
+    TextField: str,
+    BigAutoField: int,
+    ForeignKey: int,
+    PositiveIntegerField: int,
+    PositiveSmallIntegerField: int,
+    PositiveBigIntegerField: int,
+}
+"""Values of these types are written as they are, in fields of exactly these types. They are most of a row."""
+
+
+def _prepared(field: Field, value: Any, connection: BaseDatabaseWrapper) -> Any:
+    """The value as the database is given it."""
+    if value is None or type(value) is _AS_THEY_ARE.get(type(field)):
+        return value
+    return field.get_db_prep_save(value, connection)
+
+
 @dataclass(frozen=True, slots=True)
 class Written:
     """SQL with its parameters, some of which are slots."""
@@ -36,45 +69,89 @@ class Written:
 
     def filled(self, values: Mapping[str, Any], connection: BaseDatabaseWrapper) -> tuple[Any, ...]:
         return tuple(
-            param.output_field.get_db_prep_save(values[param.name], connection) if isinstance(param, Slot) else param
+            _prepared(param.output_field, values[param.name], connection) if isinstance(param, Slot) else param
             for param in self.params
         )
 
 
+Row = Sequence[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A written query, what turns the database's values into Python's, and a row of these into a result."""
+
+    written: Written
+    converters: tuple[tuple[int, Sequence[Callable[..., Any]], Any], ...]
+    made: Callable[[Row], Any]
+
+    def result(self, row: Row, connection: BaseDatabaseWrapper) -> Any:
+        values = list(row)
+        for place, converters, expression in self.converters:
+            for convert in converters:
+                values[place] = convert(values[place], expression, connection)
+        return self.made(values)
+
+
 class Query:
-    """``build`` gets a slot for each of ``fields``, which says what the value is compared with, and returns the query.
+    """``build`` gets a slot for each of ``fields``, which says what the value is compared with, and returns the query:
+    of rows, or of tuples or single values (``values_list``).
 
     A query that locks rows is first used inside a transaction."""
 
     def __init__(self, build: Callable[..., QuerySet[Any, Any]], **fields: Field) -> None:
         self._build = build
         self._slots = {name: Slot(name, field) for name, field in fields.items()}
-        self._written: dict[str, tuple[Any, SQLCompiler, Written, Any]] = {}
+        self._readings: dict[str, Reading] = {}
 
     def all(self, **values: Any) -> list[Any]:
         connection = connections[DEFAULT_DB_ALIAS]
-        queryset, compiler, written, converters = self._written.get(connection.vendor) or self._write(connection)
-        ready: Any = copy(compiler)
-        params = written.filled(values, connection)
-        ready.connection = connection
-        ready.as_sql = lambda *_args, **_named: (written.sql, params)
-        ready.get_converters = lambda *_args: converters
-        found = queryset._clone()
-        found._query = copy(queryset._query)
-        found._query.get_compiler = lambda *_args, **_named: ready
-        return list(found)
+        reading = self._readings.get(connection.vendor) or self._write(connection)
+        with connection.cursor() as cursor:
+            cursor.execute(reading.written.sql, reading.written.filled(values, connection))
+            rows = cursor.fetchall()
+        return [reading.result(row, connection) for row in rows]
 
     def first(self, **values: Any) -> Any:
         """The first result, or None."""
         return next(iter(self.all(**values)), None)
 
-    def _write(self, connection: BaseDatabaseWrapper) -> tuple[Any, SQLCompiler, Written, Any]:
+    def _write(self, connection: BaseDatabaseWrapper) -> Reading:
         queryset = self._build(**self._slots).using(DEFAULT_DB_ALIAS)
         compiler = queryset.query.get_compiler(connection=connection)
         sql, params = compiler.as_sql()
         converters = compiler.get_converters([column[0] for column in compiler.select])
-        self._written[connection.vendor] = (queryset, compiler, Written(sql, tuple(params)), converters)
-        return self._written[connection.vendor]
+        reading = Reading(
+            Written(sql, tuple(params)),
+            tuple((place, *converter) for place, converter in converters.items()),
+            _maker(queryset, compiler),
+        )
+        self._readings[connection.vendor] = reading
+        return reading
+
+
+def _maker(queryset: QuerySet[Any, Any], compiler: SQLCompiler) -> Callable[[Row], Any]:
+    """What makes a result of a row, as the queryset would itself."""
+    if issubclass(queryset._iterable_class, FlatValuesListIterable):
+        return itemgetter(0)
+    if issubclass(queryset._iterable_class, ValuesListIterable):
+        return tuple
+    if not issubclass(queryset._iterable_class, ModelIterable):
+        raise TypeError(f"A query of {queryset._iterable_class.__name__} is not written once.")
+    model, places = compiler.klass_info["model"], compiler.klass_info["select_fields"]
+    own, annotated = slice(places[0], places[-1] + 1), tuple(compiler.annotation_col_map.items())
+    names = [column.target.attname for column, *_ in compiler.select[own]]
+    related = get_related_populators(compiler.klass_info, compiler.select, DEFAULT_DB_ALIAS)  # type: ignore[call-arg]  # the stubs are of a later Django
+
+    def make(row: Row) -> Model:
+        made: Model = model.from_db(DEFAULT_DB_ALIAS, names, row[own])
+        for each in related:
+            each.populate(row, made)
+        for name, place in annotated:
+            setattr(made, name, row[place])
+        return made
+
+    return make
 
 
 class Update:
@@ -128,7 +205,7 @@ def insert_all(rows: Sequence[Model]) -> None:
 
 
 def _params(row: Model, fields: list[Field], connection: BaseDatabaseWrapper) -> list[Any]:
-    return [field.get_db_prep_save(field.pre_save(row, True), connection) for field in fields]
+    return [_prepared(field, field.pre_save(row, True), connection) for field in fields]
 
 
 def _insert_into(model: type[Model], connection: BaseDatabaseWrapper, *, returning: bool) -> tuple[str, list[Field]]:

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 from django.db import IntegrityError, connection, transaction
-from django.db.models import BigAutoField, CharField, DateTimeField, UUIDField
+from django.db.models import BigAutoField, CharField, Count, DateTimeField, UUIDField
 from django.test.utils import CaptureQueriesContext
 
 from agentweb.teams import fixed
@@ -58,6 +58,22 @@ def test_a_query_gives_values_and_tuples_too(ann, team):
 
     assert names.all(pk=ann.pk) == ["ann"]
     assert pairs.all(name="Quartet") == [(team.public_id, team.created_at)]
+
+
+def test_a_query_gives_rows_with_what_was_counted_for_them(ann, team):
+    counted = fixed.Query(
+        lambda pk: User.objects.annotate(teams=Count("memberships")).filter(pk=pk).only("username"), pk=BigAutoField()
+    )
+
+    found = counted.first(pk=ann.pk)
+
+    assert (found.username, found.teams) == ("ann", 1)
+    assert found.first_name == "Ann"  # looked up now, as nobody had asked for it
+
+
+def test_a_query_of_another_form_is_refused(ann):
+    with pytest.raises(TypeError, match="ValuesIterable"):
+        fixed.Query(lambda pk: User.objects.filter(pk=pk).values("username"), pk=BigAutoField()).all(pk=ann.pk)
 
 
 @pytest.mark.parametrize(
