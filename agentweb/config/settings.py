@@ -82,6 +82,7 @@ def database() -> dict:
     except (ImproperlyConfigured, ValueError, KeyError) as error:
         raise ImproperlyConfigured("DATABASE_URL must look like postgresql://USER:PASSWORD@HOST/NAME.") from error
     if "sqlite" in config["ENGINE"]:
+        config["ENGINE"] = "agentweb.config.sqlite"
         config["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
             "timeout": 20,
