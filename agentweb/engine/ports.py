@@ -31,7 +31,7 @@ class ToolSpec:
     name: str
     label: str
     description: str
-    parameters: Mapping[str, Json]
+    parameters: Mapping[str, Json] = field(hash=False)
     reads: bool = False  # no side effect: may run beside others
     repeatable: bool = False  # running it twice does no more than running it once
     risk: Risk = Risk.HIGH

@@ -5,6 +5,7 @@ may be erased later without breaking the chain. The run carries the last hash si
 """
 
 import hashlib
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,8 +13,6 @@ from enum import StrEnum
 
 from django.conf import settings
 from django.utils.crypto import constant_time_compare, salted_hmac
-
-from agentweb.schema.json_text import canonical
 
 SALT = "agentweb.runs.chain"
 
@@ -25,7 +24,8 @@ def payload_digest(payload: str) -> str:
 def next_hash(*, before: str, run: str, number: int, kind: str, at: datetime, digest: str) -> str:
     """SHA-256, in hex, of one event's place in the chain. ``at`` knows its time zone."""
     moment = at.astimezone(UTC).isoformat()
-    text = canonical({"before": before, "run": run, "number": number, "kind": kind, "at": moment, "digest": digest})
+    place = {"at": moment, "before": before, "digest": digest, "kind": kind, "number": number, "run": run}
+    text = json.dumps(place, separators=(",", ":"))  # the canonical text: names in order, and ASCII alone
     return hashlib.sha256(text.encode()).hexdigest()
 
 

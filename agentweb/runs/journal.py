@@ -146,9 +146,16 @@ def release(claimed: Claimed) -> None:
             outbox.enqueue(claimed.run)
 
 
+_UNREAD = (
+    *("reason", "reason_text", "error", "goals", "held_at", "queued_at", "enqueued_at", "created_at", "finished_at"),
+    *("conversation__title", "conversation__active_at", "conversation__created_at", "conversation__deleted_at"),
+)
+"""Columns that whoever writes events does not look at."""
+
+
 def _locked() -> QuerySet[Run]:
     """Runs, each locked alone where the database can: PostgreSQL does not lock what an outer join may lack."""
-    return Run.objects.select_for_update(of=("self",)).select_related("conversation").order_by()
+    return Run.objects.select_for_update(of=("self",)).select_related("conversation").defer(*_UNREAD).order_by()
 
 
 def _free(lease: fixed.Slot) -> Q:
@@ -207,14 +214,15 @@ def _chained(row: Run, batch: events.Batch, now: datetime) -> tuple[list[Event],
     number, head, run = row.last_event, row.head_hash, str(row.public_id)
     for event in batch:
         number += 1
-        data = clean_json(encode(event))
+        said = encode(event)
+        data = clean_json(said)
         payload, kind = canonical(data), kind_of(event)
         digest = chain.payload_digest(payload)
         head = chain.next_hash(before=head, run=run, number=number, kind=kind, at=now, digest=digest)
         stored.append(
             Event(run=row, number=number, kind=kind, at=now, payload=payload, payload_digest=digest, hash=head)
         )
-        clean.append(decode(kind, data))
+        clean.append(event if data == said else decode(kind, data))
     signature = chain.sign(run=run, number=number, head=head)
     return stored, tuple(clean), {"last_event": number, "head_hash": head, "head_signature": signature}
 

@@ -2,7 +2,6 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import replace
 
 from django.db.models import BigAutoField, PositiveIntegerField, Q
@@ -92,7 +91,7 @@ def load(run: Run) -> tuple[Transcript, Usage]:
     stored = _stored(run.conversation_id)
     folds = [row for row in stored if _is_fold(row)]
     others = [row for row in stored if not _is_fold(row)]
-    rows = _heard(others, _RUNS.all(conversation=run.conversation_id, last=run.pk))
+    rows = _heard(run, others)
     calls = [call for row in rows for call in row.made]
     started = run.last_event > FIRST_STEP
     asked = {row.call_id: row for row in _ASKED.all(run=run.pk)} if started else {}  # the latest of a call stays
@@ -157,11 +156,13 @@ def _stored(conversation: int) -> list[Message]:
     return rows
 
 
-def _heard(rows: Iterable[Message], runs: list[int]) -> list[Message]:
+def _heard(run: Run, rows: list[Message]) -> list[Message]:
     """The rows without answers that were tried again: a run that no new message began answers the last one anew.
 
     The same as the engine does when it replays the beginning of such a run."""
-    rows = list(rows)
+    if not any(row.role == Message.Role.ASSISTANT for row in rows):
+        return rows
+    runs: list[int] = _RUNS.all(conversation=run.conversation_id, last=run.pk)
     asked = {row.run_id for row in rows if row.role == Message.Role.USER and row.turn == 0}
     again = [run for run in runs if run not in asked]
     heard: list[Message] = []

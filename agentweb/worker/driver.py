@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass
+from typing import TypeVar
 
 from django.db import InterfaceError, OperationalError
 from structlog.contextvars import bound_contextvars
@@ -20,10 +21,11 @@ from agentweb.worker.controls import ControlDesk, RunControls
 from agentweb.worker.database import DatabaseThreads
 from agentweb.worker.flusher import Flusher
 from agentweb.worker.lane import Lane
-from agentweb.worker.preparing import Loaded, load, prepare
+from agentweb.worker.preparing import Loaded, Ready, load, prepare
 from agentweb.worker.recorder import FIRST_BACKOFF_S, Recorder
 
 logger = logging.getLogger(__name__)
+Found = TypeVar("Found", bound=Loaded)
 
 BROKEN_OFF = "The model's answer broke off because its worker stopped."
 GIVEN_UP = "The worker was lost each time this run was tried."
@@ -96,19 +98,25 @@ class Drive:
 
     async def _advance(self) -> None:
         while True:
-            loaded = await self._load()
             if self._claimed.exhausted:
+                loaded = await self._load(self._read)
                 fault = ModelFault(ErrorKind.INTERNAL, GIVEN_UP)
                 await self._recorder.record(failure(loaded.transcript, loaded.usage, fault, Reason.ATTEMPTS))
                 return
-            appended = await self._work(loaded)
+            appended = await self._work(await self._load(self._prepare))
             if appended is None or not appended.refused:
                 return
 
-    async def _load(self) -> Loaded:
+    def _read(self) -> Loaded:
+        return load(self._claimed)
+
+    def _prepare(self) -> Ready:
+        return prepare(self._claimed, self._controls, self._shop.database.run, self._rest_s)
+
+    async def _load(self, read: Callable[[], Found]) -> Found:
         """The run as it is recorded; a message that a lost worker was writing is closed first, its text kept."""
         while True:
-            loaded = await self._shop.database.run(lambda: load(self._claimed))
+            loaded = await self._shop.database.run(read)
             self._lane.moved(loaded.last, closed=False)
             self._controls.update(cancelled=loaded.cancelled, stop_after=loaded.stop_after)
             if not loaded.transcript.streaming:
@@ -121,12 +129,10 @@ class Drive:
         fault = ModelFault(ErrorKind.STREAM_INTERRUPTED, BROKEN_OFF, retryable=True)
         return (MessageInterrupted(message, text, thinking, fault),)
 
-    async def _work(self, loaded: Loaded) -> Appended | None:
+    async def _work(self, ready: Ready) -> Appended | None:
         """Let the loop go on. The last thing recorded, or None when the run was given back at a boundary."""
-        in_thread = self._shop.database.run
-        setup = await in_thread(lambda: prepare(loaded, self._claimed, self._controls, in_thread, self._rest_s))
         appended: Appended | None = None
-        async with aclosing(loop.run(loaded.transcript, loaded.usage, setup)) as steps:
+        async with aclosing(loop.run(ready.transcript, ready.usage, ready.setup)) as steps:
             async for step in steps:
                 if not isinstance(step, tuple):
                     self._shop.flusher.add(self._lane, step)
@@ -136,7 +142,7 @@ class Drive:
                 appended = await self._recorder.record(step)
                 if appended.refused or appended.finished or appended.paused:
                     return appended
-                if self._shop.draining() and loaded.transcript.at_rest:
+                if self._shop.draining() and ready.transcript.at_rest:
                     break
             else:
                 return appended
@@ -157,7 +163,7 @@ class Drive:
     async def _fail(self) -> None:
         """End the run with a sentence. Should that fail too, the sweep finds that nobody works on the run."""
         try:
-            loaded = await self._load()
+            loaded = await self._load(self._read)
             fault = ModelFault(ErrorKind.INTERNAL, FAULT)
             await self._recorder.record(failure(loaded.transcript, loaded.usage, fault))
         except LeaseLost:

@@ -5,7 +5,8 @@ import json
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Any
 
 from django.db.models import BigAutoField, PositiveIntegerField
@@ -31,18 +32,28 @@ InThread = Callable[[Callable[[], Any]], Awaitable[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A run as it is recorded now. ``last`` is the number of its last event, ``snapshot`` what it uses, as JSON."""
+    """A run as it is recorded now. ``last`` is the number of its last event, ``snapshot`` what it uses."""
 
     transcript: Transcript
     usage: Usage
     last: int
     cancelled: bool
     stop_after: str
-    snapshot: str
+    snapshot: Mapping[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Ready(Loaded):
+    """A run with all that it works with."""
+
+    setup: Setup
+
+
+_UNREAD = ("reason_text", "error", "goals", "head_hash", "head_signature", "queued_at", "created_at", "finished_at")
 _HELD = fixed.Query(
-    lambda pk, epoch: Run.objects.select_related("snapshot").filter(pk=pk, epoch=epoch).order_by(),
+    lambda pk, epoch: (
+        Run.objects.select_related("snapshot").defer("snapshot__created_at", *_UNREAD).filter(pk=pk, epoch=epoch)
+    ).order_by(),
     pk=BigAutoField(),
     epoch=PositiveIntegerField(),
 )
@@ -55,16 +66,32 @@ def load(claimed: Claimed) -> Loaded:
         raise LeaseLost(claimed.run)
     transcript, usage = transcripts.load(run)
     cancelled = run.cancel_requested_at is not None
-    return Loaded(transcript, usage, run.last_event, cancelled, run.stop_after, run.snapshot.data)
+    return Loaded(transcript, usage, run.last_event, cancelled, run.stop_after, _snapshot(run.snapshot.data))
 
 
-def prepare(
-    loaded: Loaded, claimed: Claimed, controls: RunControls, in_thread: InThread, rest_s: Callable[[], float]
+@lru_cache(maxsize=64)
+def _snapshot(text: str) -> Mapping[str, Any]:
+    """Many runs use what others do, and none changes it."""
+    read: Mapping[str, Any] = json.loads(text)
+    return read
+
+
+def prepare(claimed: Claimed, controls: RunControls, in_thread: InThread, rest_s: Callable[[], float]) -> Ready:
+    """The run, and what it works with by what it was started with and what admins have set up. Reads the rows.
+
+    ``rest_s``: for how long the model's words may gather before they are read on. Raises LeaseLost."""
+    loaded = load(claimed)
+    setup = _setup(loaded.snapshot, claimed, controls, in_thread, rest_s)
+    return Ready(**{each.name: getattr(loaded, each.name) for each in fields(loaded)}, setup=setup)
+
+
+def _setup(
+    snapshot: Mapping[str, Any],
+    claimed: Claimed,
+    controls: RunControls,
+    in_thread: InThread,
+    rest_s: Callable[[], float],
 ) -> Setup:
-    """What the run works with, from what it was started with and what admins have set up. Reads the rows.
-
-    ``rest_s``: for how long the model's words may gather before they are read on."""
-    snapshot = json.loads(loaded.snapshot)
     workspace = workspaces.folder(claimed.conversation)
     return Setup(
         model=model_for(snapshot, new_id=new_id, rest_s=rest_s),

@@ -1,6 +1,7 @@
 """Tools by the fields of the API itself: the server turns calls into fields and back, and several may come at once."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from agentweb.engine.enums import Purpose
@@ -25,8 +26,14 @@ def definition(spec: ToolSpec, names: WireNames) -> dict[str, Any]:
     return {
         "name": names.wire(spec.name),
         "description": clean(spec.description),
-        "parameters": fill(dict(spec.parameters or {})),
+        "parameters": _parameters(spec),
     }
+
+
+@lru_cache(maxsize=512)
+def _parameters(spec: ToolSpec) -> dict[str, Any]:
+    """The same for all runs; nobody changes it."""
+    return fill(dict(spec.parameters or {}))
 
 
 class NativeForm:
