@@ -37,6 +37,8 @@ class Site:
     workers: int
     tokens: dict[str, str]
     agents: dict[str, str]
+    model: httpx2.Client
+    """Kept, since to make one costs more than what some benchmarks measure."""
 
     @property
     def model_root(self) -> str:
@@ -73,10 +75,10 @@ class Site:
 
     def model_stats(self) -> dict[str, Any]:
         """What the model server counted since `reset_model`."""
-        return dict(httpx2.get(f"{self.model_root}/stats", trust_env=False).json())
+        return dict(self.model.get(f"{self.model_root}/stats").json())
 
     def reset_model(self) -> None:
-        httpx2.post(f"{self.model_root}/reset", trust_env=False).raise_for_status()
+        self.model.post(f"{self.model_root}/reset").raise_for_status()
 
 
 @contextmanager
@@ -95,4 +97,5 @@ def site(workers: int = 1, database: str = "", address: str = "", **variables: s
         stack.begin(workers)
         code = (HERE / "furnish.py").read_text()
         said = stack.manage("shell", "-c", code, MODEL_URL=stack.model_url).stdout.splitlines()[-1]
-        yield Site(stack, workers, **json.loads(said))
+        with httpx2.Client(trust_env=False) as model:
+            yield Site(stack, workers, model=model, **json.loads(said))
