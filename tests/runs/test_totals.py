@@ -49,10 +49,12 @@ def test_a_turn_has_spent_what_its_messages_have_those_that_broke_off_too(db):
     first, second = totals.of_turns(run.messages.all())
     assert (first.turn, first.usage) == (1, SPENT + Usage(output_tokens=4, estimated_calls=1))
     assert (second.turn, second.usage) == (2, Usage())
-    extra = dict(Message.objects.filter(public_id__in=ids).values_list("public_id", "extra"))
-    assert sorted(map(str, extra.values())) == sorted(
-        map(str, [{"fault": "Too slow.", "wait": 2.0}, {}, {"fault": "Too slow.", "by": "spare"}])
-    )
+    extra = {str(row.public_id): row.extra for row in Message.objects.filter(public_id__in=ids)}
+    assert extra == {
+        ids[0]: {"fault": "Too slow.", "wait": 2.0},
+        ids[1]: {},
+        ids[2]: {"fault": "Too slow.", "by": "spare"},
+    }
 
 
 def test_what_was_stored_before_calls_were_marked_as_estimated_can_be_read():
