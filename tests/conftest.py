@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, settings
 from tests import databases
 
 HERE = Path(__file__).resolve().parent
-WITHOUT_DJANGO = {HERE / name for name in ("engine", "schema", "llm", "toolbox", "render", "launch")}
+WITHOUT_DJANGO = {HERE / name for name in ("engine", "schema", "llm", "toolbox", "render", "policy", "launch")}
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup", "live_database"}
 
 _until_the_end = ExitStack()

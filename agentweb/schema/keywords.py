@@ -32,6 +32,9 @@ _EMAIL = re.compile(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)*")
 effort: ContextVar[list[int]] = ContextVar("effort")
 """What is left for the check that is going on, in its only entry."""
 
+untried: ContextVar[list[str]] = ContextVar("untried")
+"""Keywords that the check that is going on has not tried on some text, since it is too long for them."""
+
 Rule = Callable[[Any, Any, Any, Any], Any]
 
 
@@ -96,6 +99,7 @@ def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterat
     if isinstance(instance, str):
         expression = compiled(pattern)
         if len(instance) > expression.longest:
+            untried.get().append("pattern")
             yield ValidationError("length", validator="pattern.length", validator_value=expression.longest)
             return
         spend(1 + len(instance) // 10 * (20 if expression.degree > 1 else 1))
@@ -107,6 +111,7 @@ def _format(validator: Any, name: str, instance: Any, schema: Any) -> Iterator[V
     if not isinstance(instance, str) or name not in validator.format_checker.checkers:
         return
     if len(instance) > MAX_FORMAT:
+        untried.get().append("format")
         yield ValidationError(name, validator="format.length", validator_value=MAX_FORMAT)
         return
     spend(20)

@@ -31,29 +31,48 @@ def validate(schema: Any, value: Any) -> list[Problem]:
     A schema that `check_any` refuses fits no value: the only problem then has the keyword `schema`. A value too deep
     or too large to be checked has a problem too. Both arguments stay unchanged. Never raises.
     """
+    return _check(schema, value)[0]
+
+
+def fits(schema: Any, value: Any) -> bool | None:
+    """Whether a value fits; None where that cannot be told, for a reason that is not in the value's own form.
+
+    That is a schema that cannot be used, a value too large to be checked, and a text that is too long for some pattern
+    or format: `validate` takes such a text for wrong, which inside of `not` would make it right. Never raises.
+    """
+    problems, told = _check(schema, value)
+    return not problems if told else None
+
+
+def _check(schema: Any, value: Any) -> tuple[list[Problem], bool]:
+    """What is wrong, and whether everything was looked at."""
     try:
         text = canonical(schema)
     except JsonError as error:
-        return [_unusable(problem(error.keyword, **error.params))]
+        return [_unusable(problem(error.keyword, **error.params))], False
     try:
         checker = _compiled(text)
     except RecursionError:
-        return [problem("effort")]
+        return [problem("effort")], False
     if checker.refused is not None:
-        return [checker.refused]
+        return [checker.refused], False
     try:
         inspect(value, max_nodes=MAX_NODES)
     except JsonError as error:
-        return [problem(error.keyword, **error.params)]
-    plain = rebuild(value)
-    budget = keywords.effort.set([keywords.MAX_EFFORT])
+        return [problem(error.keyword, **error.params)], False
+    return _metered(checker, rebuild(value))
+
+
+def _metered(checker: "_Checker", plain: Any) -> tuple[list[Problem], bool]:
+    budget, untried = keywords.effort.set([keywords.MAX_EFFORT]), keywords.untried.set([])
     try:
         keywords.spend(_size(plain) // 100)
-        return _found(checker.validator.iter_errors(plain))
+        return _found(checker.validator.iter_errors(plain)), not keywords.untried.get()
     except (keywords.TooMuch, RecursionError):
-        return [problem("effort")]
+        return [problem("effort")], False
     finally:
         keywords.effort.reset(budget)
+        keywords.untried.reset(untried)
 
 
 @dataclass(frozen=True)

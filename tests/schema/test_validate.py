@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from agentweb.schema.problems import MESSAGES, TYPE_WORDS, Problem, path_text, problem, render, summary
-from agentweb.schema.validate import validate
+from agentweb.schema.validate import fits, validate
 from tests.schema.values import deep, deep_object
 
 WRITE_FILE: dict[str, Any] = {
@@ -279,3 +279,19 @@ def test_a_summary_has_a_line_for_each_problem():
 )
 def test_paths_are_written_as_people_read_them(steps, text):
     assert path_text(steps) == text
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "expected"),
+    [
+        pytest.param({"type": "string"}, "a", True, id="fits"),
+        pytest.param({"type": "string"}, 1, False, id="does not fit"),
+        pytest.param({"type": "banana"}, 1, None, id="no schema"),
+        pytest.param(object(), 1, None, id="nothing like a schema"),
+        pytest.param({"not": {"pattern": "a*b*c*a*d"}}, "a" * 9_000, None, id="a pattern that was not tried"),
+        pytest.param({"not": {"format": "email"}}, "a" * 9_000, None, id="a format that was not tried"),
+        pytest.param({"not": {"pattern": "a*b*c*a*d"}}, "abcad", False, id="a pattern that was tried"),
+    ],
+)
+def test_whether_a_value_fits_where_it_can_be_told(schema, value, expected):
+    assert fits(schema, value) is expected

@@ -1,0 +1,82 @@
+"""What is wrong with a rule before it may be saved: the field, and the sentence that says it."""
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+from agentweb.engine.enums import Risk
+from agentweb.policy.matching import TOOL_GLOB
+from agentweb.policy.rules import Rule, Says
+from agentweb.schema.check import check_any
+
+MESSAGES: dict[str, str] = {
+    "glob": "Enter a tool name: letters, digits, _ and -; * stands for any characters.",
+    "comment": "A comment can only be required where people are asked.",
+    "reason": "Only a rule that refuses gives a reason.",
+    "high": "Calls of high risk are always asked about, so this rule would never let one run.",
+    "nobody": "While nobody attends, nobody can be asked: say “Refuse”.",
+    "raise_missing": "Say which level the call is raised to.",
+    "raise_extra": "Only a rule that raises the risk level names a level to raise it to.",
+    "raise_lower": "A level can only be raised: choose one above the level that the rule speaks of.",
+    "schema": "This is no JSON Schema: %(problem)s",
+    "always": "Every arguments fit this. Leave it empty, or say what they must be.",
+    "required": "What lets calls run must say that these arguments are there, with “required”: %(names)s.",
+}
+"""English sentence by key; a translating layer wraps exactly these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """``field`` is the field of the rule; ``key`` names the sentence."""
+
+    field: str
+    key: str
+    params: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+
+def faults(rule: Rule) -> list[Fault]:
+    """What keeps the rule from meaning what it says; empty when it may be saved."""
+    found = [*_contradictions(rule), *_raising(rule), *_condition(rule)]
+    return found if TOOL_GLOB.fullmatch(rule.tool) else [Fault("tool", "glob"), *found]
+
+
+def _contradictions(rule: Rule) -> list[Fault]:
+    found = []
+    if rule.requires_comment and rule.says is not Says.ASK:
+        found.append(Fault("requires_comment", "comment"))
+    if rule.reason and rule.says is not Says.DENY:
+        found.append(Fault("reason", "reason"))
+    if rule.says is Says.ALLOW and rule.risk is Risk.HIGH:
+        found.append(Fault("verdict", "high"))
+    if rule.says is Says.ASK and rule.attended is False:
+        found.append(Fault("verdict", "nobody"))
+    return found
+
+
+def _raising(rule: Rule) -> list[Fault]:
+    if rule.says is not Says.RAISE:
+        return [Fault("raise_to", "raise_extra")] if rule.raise_to else []
+    if rule.raise_to is None:
+        return [Fault("raise_to", "raise_missing")]
+    levels = list(Risk)
+    lowest = levels.index(rule.risk or Risk.LOW)
+    return [] if levels.index(rule.raise_to) > lowest else [Fault("raise_to", "raise_lower")]
+
+
+def _condition(rule: Rule) -> list[Fault]:
+    if rule.condition is None:
+        return []
+    condition = dict(rule.condition)
+    if not condition:
+        return [Fault("condition", "always")]
+    if problems := check_any(condition):
+        first = problems[0]
+        return [Fault("condition", "schema", {"problem": first})]
+    return _missing(condition) if rule.says is Says.ALLOW else []
+
+
+def _missing(condition: dict[str, Any]) -> list[Fault]:
+    """An argument that is left out fits whatever a schema says of it, so a rule that allows must want it there."""
+    described, required = condition.get("properties", {}), condition.get("required", [])
+    names = [name for name, schema in described.items() if name not in required and schema not in (True, {}, False)]
+    return [Fault("condition", "required", {"names": ", ".join(names)})] if names else []

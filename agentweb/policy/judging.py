@@ -1,0 +1,141 @@
+"""The verdict on one call: deny wins over ask, ask over allow, and where no rule matches, people are asked."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from agentweb.engine.enums import Risk
+from agentweb.engine.ports import Allow, Ask, Deny, Verdict
+from agentweb.policy.matching import Fit, Match, match
+from agentweb.policy.rules import Facts, Rule, Says
+from agentweb.policy.words import FIELDS, Why, line, sentence
+
+LEVELS = (Risk.LOW, Risk.MEDIUM, Risk.HIGH)
+STRICTNESS = {Says.ALLOW: 0, Says.ASK: 1, Says.DENY: 2}
+NO_RULE = "no rule matched"
+FORBIDDEN = "the team's policy forbids this call"
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """The outcome of judging a call, with all that made it. ``rule`` decided, at ``level``; None: no rule matched.
+
+    ``raised_by`` has made the level higher than the tool's own. ``unsure`` names the field of ``rule`` that could not
+    be told to fit. ``why`` names the sentence for people."""
+
+    says: Says
+    level: Risk
+    why: Why
+    rule: Rule | None = None
+    raised_by: Rule | None = None
+    requires_comment: bool = False
+    unsure: str = ""
+
+    @property
+    def recorded(self) -> str:
+        """The rule as events name it: policy, version and what it says, what was in doubt, what raised the level."""
+        words = NO_RULE if self.rule is None else line(self.rule)
+        if self.unsure:
+            words += f" (not to be told: {FIELDS[self.unsure]})"
+        return f"{words}; raised by {line(self.raised_by)}" if self.raised_by else words
+
+    @property
+    def verdict(self) -> Verdict:
+        """The same for the loop."""
+        if self.says is Says.ALLOW:
+            return Allow(self.recorded)
+        if self.says is Says.ASK:
+            return Ask(self.recorded, self.level, requires_comment=self.requires_comment)
+        return Deny(self.recorded, self._reason())
+
+    def _reason(self) -> str:
+        """For the model, so in English. A rule's own reason speaks of calls that it surely means."""
+        if self.why is Why.DENIES:
+            return (self.rule.reason if self.rule else "") or FORBIDDEN
+        words = sentence(self.why, self.unsure)
+        return f"{words[:1].lower()}{words[1:]}".removesuffix(".")
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    rule: Rule
+    says: Says
+    unsure: str
+
+
+def judge(rules: Iterable[Rule], facts: Facts) -> Ruling:
+    """What becomes of the call. Pure, and it never raises.
+
+    A level that a rule raises is judged besides the tool's own, and the stricter verdict counts: raising never helps
+    a call. High risk is always asked about, with a comment, whatever a rule allows: who trusts a tool lowers its level.
+    """
+    rules = tuple(rules)
+    top, raised_by = _raised(rules, facts)
+    levels = LEVELS[LEVELS.index(facts.risk) : LEVELS.index(top) + 1]
+    rulings = [_at(level, rules, facts) for level in levels]
+    strictest = max(reversed(rulings), key=lambda ruling: STRICTNESS[ruling.says])
+    comment = strictest.says is Says.ASK and any(ruling.requires_comment for ruling in rulings)
+    ruling = Ruling(strictest.says, top, strictest.why, strictest.rule, raised_by, comment, strictest.unsure)
+    return ruling if facts.attended else _unattended(ruling)
+
+
+def matches(rules: Iterable[Rule], facts: Facts) -> list[tuple[Rule, Match]]:
+    """Each rule with how it stands to the call, for people who want to know why."""
+    rules = tuple(rules)
+    top, _by = _raised(rules, facts)
+    levels = LEVELS[LEVELS.index(facts.risk) : LEVELS.index(top) + 1]
+    return [(rule, _best([match(rule, facts, level) for level in _levels_for(rule, facts, levels)])) for rule in rules]
+
+
+def _levels_for(rule: Rule, facts: Facts, levels: Sequence[Risk]) -> Sequence[Risk]:
+    return (facts.risk,) if rule.says is Says.RAISE else levels
+
+
+def _best(found: list[Match]) -> Match:
+    order = (Fit.YES, Fit.UNSURE, Fit.NO)
+    return min(found, key=lambda one: order.index(one.fit))
+
+
+def _raised(rules: Sequence[Rule], facts: Facts) -> tuple[Risk, Rule | None]:
+    """The level that rules raise the call to, from the tool's own; a rule of which it cannot be told raises it too."""
+    top, by = facts.risk, None
+    for rule in rules:
+        if rule.says is Says.RAISE and match(rule, facts, facts.risk).fit is not Fit.NO:
+            to = rule.raise_to or Risk.HIGH
+            if LEVELS.index(to) > LEVELS.index(top):
+                top, by = to, rule
+    return top, by
+
+
+def _at(level: Risk, rules: Sequence[Rule], facts: Facts) -> Ruling:
+    """The verdict at one level."""
+    found = [one for rule in rules if (one := _found(rule, facts, level)) is not None]
+    forced = level is Risk.HIGH
+    if not found:
+        return Ruling(Says.ASK, level, Why.NO_RULE, requires_comment=forced)
+    strictest = max(found, key=lambda one: (STRICTNESS[one.says], not one.unsure))
+    if strictest.says is Says.ALLOW and not forced:
+        return Ruling(Says.ALLOW, level, Why.ALLOWS, strictest.rule)
+    if strictest.says is Says.DENY:
+        why = Why.UNSURE_DENIES if strictest.unsure else Why.DENIES
+        return Ruling(Says.DENY, level, why, strictest.rule, unsure=strictest.unsure)
+    why = Why.UNSURE_ASKS if strictest.unsure else Why.ASKS if strictest.says is Says.ASK else Why.HIGH_ASKS
+    comment = forced or any(one.rule.requires_comment for one in found if one.rule.says is Says.ASK)
+    return Ruling(Says.ASK, level, why, strictest.rule, requires_comment=comment, unsure=strictest.unsure)
+
+
+def _found(rule: Rule, facts: Facts, level: Risk) -> _Found | None:
+    """What the rule says of the call; one that cannot be told to fit asks at least."""
+    if rule.says is Says.RAISE:
+        return None
+    found = match(rule, facts, level)
+    if found.fit is Fit.NO:
+        return None
+    if found.fit is Fit.UNSURE:
+        return _Found(rule, max(rule.says, Says.ASK, key=STRICTNESS.__getitem__), found.field)
+    return _Found(rule, rule.says, "")
+
+
+def _unattended(ruling: Ruling) -> Ruling:
+    if ruling.says is not Says.ASK:
+        return ruling
+    return Ruling(Says.DENY, ruling.level, Why.NOBODY, ruling.rule, ruling.raised_by, unsure=ruling.unsure)

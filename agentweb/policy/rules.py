@@ -1,0 +1,70 @@
+"""What a rule says and what is known of a call."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from agentweb.engine.enums import Risk
+from agentweb.engine.messages import Json
+
+
+class Says(StrEnum):
+    """What a rule makes of the calls that it means. RAISE gives no verdict: the call counts as riskier."""
+
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+    RAISE = "raise"
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """An agent, a team or a person: the row id that is compared, and the name for people."""
+
+    id: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule of one version of a policy; ``number`` is its place there, from 1. None or empty: it does not matter.
+
+    ``condition`` is a JSON Schema that the arguments must fit. ``raise_to`` belongs to RAISE, ``requires_comment`` to
+    ASK, ``reason`` to DENY. ``broken``: the rule cannot be read, so of any call it is unknown whether it is meant."""
+
+    policy: str
+    version: int
+    number: int
+    says: Says
+    tool: str = "*"
+    risk: Risk | None = None
+    agent: Named | None = None
+    team: Named | None = None
+    user: Named | None = None
+    role: str = ""
+    tainted: bool | None = None
+    attended: bool | None = None
+    condition: Mapping[str, Json] | None = None
+    raise_to: Risk | None = None
+    requires_comment: bool = False
+    reason: str = ""
+    name: str = ""
+    broken: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a call when it is judged: row ids, the person's role in the team, the arguments that would run.
+
+    None means unknown; then a rule that looks at it cannot be told to fit. ``tainted``: the run has read what came from
+    an untrusted source. Not ``attended``: nobody is there who could be asked."""
+
+    tool: str
+    risk: Risk
+    arguments: Mapping[str, Json] | None
+    agent: int | None = None
+    team: int | None = None
+    user: int | None = None
+    role: str | None = None
+    tainted: bool = False
+    attended: bool = True

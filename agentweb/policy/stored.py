@@ -1,0 +1,58 @@
+"""A version of a policy as JSON data and back. What cannot be read comes back as a rule that asks about everything."""
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+from agentweb.engine.enums import Risk
+from agentweb.policy.rules import Named, Rule, Says
+
+OF_POLICY = ("policy", "version", "number", "broken")
+NAMED = ("agent", "team", "user")
+FLAGS = ("tainted", "attended")  # whose no means something, too
+
+
+def data(rule: Rule) -> dict[str, Any]:
+    """Plain JSON of the rule, without what its policy says of it; only what it looks at."""
+    names = [field.name for field in fields(rule) if field.name not in OF_POLICY]
+    said = {name: _plain(getattr(rule, name)) for name in names}
+    return {name: value for name, value in said.items() if _is_said(name, value)}
+
+
+def _is_said(name: str, value: Any) -> bool:
+    return value is not None if name in FLAGS else value not in (None, "", False)
+
+
+def read(policy: str, version: int, rules: Any) -> tuple[Rule, ...]:
+    """The rules of one version. Never raises."""
+    if not isinstance(rules, list):
+        return (broken(policy, version),)
+    return tuple(_read(policy, version, number, each) for number, each in enumerate(rules, 1))
+
+
+def broken(policy: str, version: int, number: int = 0) -> Rule:
+    """What stands for rules that cannot be read: nothing runs because of them, and people are asked."""
+    return Rule(policy, version, number, Says.ASK, broken=True)
+
+
+def _read(policy: str, version: int, number: int, said: Any) -> Rule:
+    try:
+        return _rule(Rule(policy, version, number, Says(said["says"])), said)
+    except (TypeError, ValueError, KeyError, AttributeError):
+        return broken(policy, version, number)
+
+
+def _rule(rule: Rule, said: Mapping[str, Any]) -> Rule:
+    values = dict(said)
+    for name in ("risk", "raise_to"):
+        values[name] = Risk(said[name]) if said.get(name) else None
+    for name in NAMED:
+        values[name] = Named(int(said[name]["id"]), str(said[name]["name"])) if said.get(name) else None
+    values["says"] = rule.says
+    return replace(rule, **values)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Named):
+        return {"id": value.id, "name": value.name}
+    return value.value if isinstance(value, (Risk, Says)) else value
