@@ -118,13 +118,16 @@ def _model_replaced(fact: events.ModelReplaced, _tool: str) -> Telling:
 
 def _tool_started(fact: events.ToolStarted, tool: str) -> Telling:
     words = _("%(tool)s starts") if fact.attempt == 1 else _("%(tool)s starts, attempt %(attempt)d")
-    rule = _("Rule: %(rule)s") % {"rule": fact.rule} if fact.rule else ""
-    return Telling(words % {"tool": tool, "attempt": fact.attempt}, "wrench", "", rule)
+    return Telling(words % {"tool": tool, "attempt": fact.attempt}, "wrench", "", _rule(fact.rule))
+
+
+def _rule(name: str) -> str:
+    return _("Rule: %(rule)s") % {"rule": name} if name else ""
 
 
 def _tool_finished(fact: events.ToolFinished, tool: str) -> Telling:
     css, icon, state = RESULTS[fact.result.kind]
-    return Telling(f"{tool}: {state}", icon, css)
+    return Telling(f"{tool}: {state}", icon, css, _rule(fact.rule))
 
 
 def _tool_suspended(fact: events.ToolSuspended, tool: str) -> Telling:

@@ -196,8 +196,8 @@ def _with(candidate: Candidate, arguments: Mapping[str, Json]) -> ToolCall:
 def _rule(candidate: Candidate, final: Verdict, shown: Verdict) -> Settled | Asked | Cleared:
     final, shown = _guarded(candidate, final), _guarded(candidate, shown)
     match final:
-        case Deny(reason=reason):
-            return _settled(candidate.entry, ResultKind.DENIED, sentences.denied(reason))
+        case Deny(rule=name, reason=reason):
+            return _settled(candidate.entry, ResultKind.DENIED, sentences.denied(reason), rule=name)
         case Allow(rule=name):
             # Nobody would be asked about this call now, so an older ask has nothing to protect any more.
             return Cleared(candidate, name)
@@ -225,9 +225,11 @@ def _consented(candidate: Candidate, final: Ask, shown: Verdict) -> bool:
     return final.rule == shown.rule and decision.digest == bound
 
 
-def _settled(entry: CallEntry, kind: ResultKind, text: str, status: CallStatus = CallStatus.FINISHED) -> Settled:
+def _settled(
+    entry: CallEntry, kind: ResultKind, text: str, status: CallStatus = CallStatus.FINISHED, rule: str = ""
+) -> Settled:
     result = ToolResult(entry.call.id, text, kind)
-    return Settled((*decided(entry), ToolFinished(entry.call.id, entry.call.name, result, status)))
+    return Settled((*decided(entry), ToolFinished(entry.call.id, entry.call.name, result, status, rule=rule)))
 
 
 def _reads(tool: Tool | None) -> bool:

@@ -19,7 +19,7 @@ MESSAGES: dict[str, str] = {
     "raise_extra": "Only a rule that raises the risk level names a level to raise it to.",
     "raise_lower": "A level can only be raised: choose one above the level that the rule speaks of.",
     "schema": "This is no JSON Schema: %(problem)s",
-    "always": "Every arguments fit this. Leave it empty, or say what they must be.",
+    "always": "Any arguments fit this. Leave it empty, or say what they must be.",
     "required": "What lets calls run must say that these arguments are there, with “required”: %(names)s.",
 }
 """English sentence by key; a translating layer wraps exactly these."""

@@ -50,7 +50,22 @@ RISKS = {"low": "at low risk", "medium": "at medium risk", "high": "at high risk
 RAISED = {"low": "low risk", "medium": "medium risk", "high": "high risk"}
 ROLES = {"member": "for members", "admin": "for admins", "reviewer": "for reviewers"}
 SAYS = {Says.ALLOW: "allow", Says.ASK: "ask", Says.DENY: "deny", Says.RAISE: "raise"}
+NARROWED = {
+    "agent": "of the agent %(name)s",
+    "team": "in the team %(name)s",
+    "user": "for %(name)s",
+    "tainted": "after untrusted text",
+    "untainted": "before any untrusted text",
+    "attended": "while somebody attends",
+    "unattended": "while nobody attends",
+    "condition": "where the arguments fit %(schema)s",
+}
 LONGEST_CONDITION = 80
+
+PIECES: tuple[str, ...] = tuple(
+    dict.fromkeys(word for table in (WHY, FIELDS, RISKS, RAISED, ROLES, SAYS, NARROWED) for word in table.values())
+)
+"""Every English piece that is translated where it is shown."""
 
 
 def sentence(why: Why, unsure: str, say: Say = str) -> str:
@@ -60,32 +75,34 @@ def sentence(why: Why, unsure: str, say: Say = str) -> str:
 
 def described(rule: Rule, say: Say = str) -> str:
     """The calls that the rule means, and what it says of them: `write_* at medium risk → ask`."""
-    says = f"{say('raise')} {say(RAISED[rule.raise_to or 'high'])}" if rule.says is Says.RAISE else say(SAYS[rule.says])
+    says = say(SAYS[rule.says])
+    if rule.says is Says.RAISE:
+        says += f" {say(RAISED[rule.raise_to or 'high'])}"
     return f"{' '.join([rule.tool, *_narrowed(rule, say)])} → {says}"
 
 
 def line(rule: Rule, say: Say = str) -> str:
     """The same with policy and version, as events name it; its own name stands for what it means."""
-    says = described(rule, say)
+    says = say(FIELDS["rule"]) if rule.broken else described(rule, say)
     return f"{rule.policy} v{rule.version}: {f'{rule.name} ({says})' if rule.name else says}"
 
 
 def _narrowed(rule: Rule, say: Say) -> list[str]:
     found = [say(RISKS[rule.risk])] if rule.risk else []
     if rule.agent:
-        found.append(say("of the agent %(name)s") % {"name": rule.agent.name})
+        found.append(say(NARROWED["agent"]) % {"name": rule.agent.name})
     if rule.team:
-        found.append(say("in the team %(name)s") % {"name": rule.team.name})
+        found.append(say(NARROWED["team"]) % {"name": rule.team.name})
     if rule.user:
-        found.append(say("for %(name)s") % {"name": rule.user.name})
+        found.append(say(NARROWED["user"]) % {"name": rule.user.name})
     if rule.role:
         found.append(say(ROLES.get(rule.role, rule.role)))
     if rule.tainted is not None:
-        found.append(say("after untrusted text" if rule.tainted else "before any untrusted text"))
+        found.append(say(NARROWED["tainted" if rule.tainted else "untainted"]))
     if rule.attended is not None:
-        found.append(say("while somebody attends" if rule.attended else "while nobody attends"))
+        found.append(say(NARROWED["attended" if rule.attended else "unattended"]))
     if rule.condition is not None:
-        found.append(say("where the arguments fit %(schema)s") % {"schema": _short(rule)})
+        found.append(say(NARROWED["condition"]) % {"schema": _short(rule)})
     return found
 
 

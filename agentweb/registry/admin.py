@@ -1,20 +1,28 @@
-"""The registry in the admin: tools and their risk, agents, budgets, policies; models have a module of their own."""
+"""The registry in the admin: tools and their risk, agents, budgets; models and policies have modules of their own."""
 
 from typing import Any
 
-from django import forms
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.db import models
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from agentweb.registry import faults, policies, services
+from agentweb.registry import faults
 from agentweb.registry.forms import GoalCheckForm
 from agentweb.registry.model_admin import ChatModelAdmin
-from agentweb.registry.models import Agent, Budget, GoalCheck, Policy, PolicyRule, Tool
+from agentweb.registry.models import Agent, Budget, GoalCheck, Tool
+from agentweb.registry.policy_admin import PolicyAdmin, PolicyVersionAdmin
 from agentweb.registry.prompt_admin import PromptAdmin
 
-__all__ = ["AgentAdmin", "BudgetAdmin", "ChatModelAdmin", "PolicyAdmin", "PromptAdmin", "ToolAdmin"]
+__all__ = [
+    "AgentAdmin",
+    "BudgetAdmin",
+    "ChatModelAdmin",
+    "PolicyAdmin",
+    "PolicyVersionAdmin",
+    "PromptAdmin",
+    "ToolAdmin",
+]
 
 
 @admin.register(Tool)
@@ -92,49 +100,3 @@ class BudgetAdmin(admin.ModelAdmin):
     @admin.display(description=_("whose"))
     def about(self, budget: Budget) -> str:
         return str(budget.team or budget.agent or budget.user or "–")
-
-
-class RuleInline(admin.TabularInline):
-    model = PolicyRule
-    extra = 0
-    fields = ["position", "tool", "risk", "verdict", "requires_comment", "reason"]
-    ordering = ["position", "pk"]
-
-
-@admin.register(Policy)
-class PolicyAdmin(admin.ModelAdmin):
-    list_display = ["name", "version", "enabled", "rule_count", "updated_at"]
-    list_filter = ["enabled"]
-    search_fields = ["name", "rules__tool"]
-    readonly_fields = ["version"]
-    fields = ["name", "enabled", "version"]
-    inlines = [RuleInline]
-
-    def get_queryset(self, request: HttpRequest) -> models.QuerySet[Policy]:
-        return super().get_queryset(request).annotate(number_of_rules=models.Count("rules"))
-
-    @admin.display(description=_("rules"), ordering="number_of_rules")
-    def rule_count(self, policy: Any) -> int:
-        return policy.number_of_rules
-
-    def save_model(self, request: HttpRequest, obj: Policy, form: forms.ModelForm, change: bool) -> None:
-        """The version is not written from here: it only ever grows, in the database."""
-        if change:
-            obj.save(update_fields=["name", "enabled"])
-        else:
-            obj.save()
-
-    def save_related(self, request: HttpRequest, form: forms.ModelForm, formsets: list[Any], change: bool) -> None:
-        super().save_related(request, form, formsets, change)
-        if change and (form.has_changed() or any(formset.has_changed() for formset in formsets)):
-            services.policy_changed(policy=form.instance)
-        for pattern in _without_tools(form.instance):
-            words = _("The rule for %(pattern)s speaks of no tool that exists.") % {"pattern": pattern}
-            messages.warning(request, words)
-
-
-def _without_tools(policy: Policy) -> list[str]:
-    """The patterns of the policy that match no tool: most often a name is misspelt."""
-    names = list(Tool.objects.values_list("name", flat=True))
-    patterns = policy.rules.values_list("tool", flat=True)
-    return [pattern for pattern in patterns if not any(policies.speaks_of(pattern, name) for name in names)]

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from agentweb.registry import catalog, endpoint, prompts
 from agentweb.registry.models import Agent, ChatModel, Policy, PolicyRule, Prompt, Risk, Tool
-from agentweb.registry.services import give_key, write_prompt
+from agentweb.registry.services import enact, give_key, write_prompt
 from agentweb.registry.snapshots import DEFAULT_MODEL, SCRIPTED_MODEL
 from agentweb.teams.models import Membership, Role, Team, User
 
@@ -71,6 +71,7 @@ def _policy() -> None:
     policy = Policy.objects.create(name="default")
     for position, (risk, says, comment) in enumerate(RULES):
         PolicyRule.objects.create(policy=policy, position=position, risk=risk, verdict=says, requires_comment=comment)
+    enact(policy=policy)
 
 
 def _prompt() -> None:

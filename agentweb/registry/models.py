@@ -9,11 +9,11 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from agentweb.engine.enums import Risk as EngineRisk
 from agentweb.engine.enums import Strategy as EngineStrategy
 from agentweb.engine.enums import Unit as EngineUnit
 from agentweb.registry import validators
 from agentweb.registry.chat_models import SECONDS, ChatModel, ModelPrice
+from agentweb.registry.policy_models import Policy, PolicyRule, PolicyVersion, Risk
 from agentweb.registry.prompt_models import Prompt, PromptVersion
 from agentweb.teams.models import Team
 
@@ -25,18 +25,13 @@ __all__ = [
     "ModelPrice",
     "Policy",
     "PolicyRule",
+    "PolicyVersion",
     "Prompt",
     "PromptVersion",
     "Risk",
     "Strategy",
     "Tool",
 ]
-
-
-class Risk(models.TextChoices):
-    LOW = EngineRisk.LOW.value, _("Low")
-    MEDIUM = EngineRisk.MEDIUM.value, _("Medium")
-    HIGH = EngineRisk.HIGH.value, _("High")
 
 
 class Tool(models.Model):
@@ -281,53 +276,3 @@ class Budget(models.Model):
         wrong = {name: _("The budget is not of this kind.") for name, pk in chosen.items() if pk and name != self.scope}
         if wrong:
             raise ValidationError(wrong)
-
-
-class Policy(models.Model):
-    """Rules that turn a call into a verdict. ``version`` grows with every change, and events name it."""
-
-    name = models.CharField(_("name"), max_length=100, unique=True)
-    version = models.PositiveIntegerField(_("version"), default=1, editable=False)
-    enabled = models.BooleanField(_("enabled"), default=True)
-    updated_at = models.DateTimeField(_("changed"), auto_now=True)
-
-    class Meta:
-        verbose_name = _("policy")
-        verbose_name_plural = _("policies")
-        ordering = ["name"]
-
-    def __str__(self) -> str:
-        return f"{self.name} v{self.version}"
-
-
-class PolicyRule(models.Model):
-    """One rule: which calls it speaks of, and what it says. Deny wins over ask, ask over allow."""
-
-    class Says(models.TextChoices):
-        ALLOW = "allow", _("Run")
-        ASK = "ask", _("Ask")
-        DENY = "deny", _("Refuse")
-
-    policy = models.ForeignKey(Policy, models.CASCADE, related_name="rules", verbose_name=_("policy"))
-    position = models.PositiveSmallIntegerField(_("position"), default=0)
-    tool = models.CharField(
-        _("tools"),
-        max_length=100,
-        default="*",
-        validators=[validators.tool_pattern],
-        help_text=_("A tool name; * stands for any characters."),
-    )
-    risk = models.CharField(_("risk level"), max_length=6, choices=Risk, blank=True, help_text=_("Empty: every level."))
-    verdict = models.CharField(_("verdict"), max_length=5, choices=Says)
-    requires_comment = models.BooleanField(_("a comment is required"), default=False)
-    reason = models.CharField(
-        _("reason"), max_length=300, blank=True, help_text=_("Told to the model when the call is refused.")
-    )
-
-    class Meta:
-        verbose_name = _("rule")
-        verbose_name_plural = _("rules")
-        ordering = ["policy", "position", "pk"]
-
-    def __str__(self) -> str:
-        return f"{self.tool} {self.risk} → {self.verdict}"

@@ -1,48 +1,129 @@
-"""From rules to a verdict: pure, so that a table of cases can prove it."""
+"""The policy that the loop asks: risk levels and rules as they are now, in one query for all calls of a judgement."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Any
+
+from django.db.models import BigAutoField, CharField, Value
 
 from agentweb.engine.enums import Risk
-from agentweb.engine.ports import Allow, Ask, Deny, Verdict
+from agentweb.engine.messages import ToolCall
+from agentweb.engine.ports import Deny, ToolSpec, Verdict
+from agentweb.policy import stored
+from agentweb.policy.judging import judge
+from agentweb.policy.rules import Facts, Rule
+from agentweb.registry.models import Policy, PolicyVersion, Tool
+from agentweb.teams import fixed
+from agentweb.teams.models import Membership
 
-ALLOW, ASK, DENY = "allow", "ask", "deny"
-STRICTNESS = {ALLOW: 0, ASK: 1, DENY: 2}
-NO_RULE = "no rule matched"
+OFF = Deny("tool switched off", "an admin has switched this tool off")
+NOBODY_ID = 0  # no row has it
+TOOL, POLICY, ROLE = "tool", "policy", "role"
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """One rule of a policy. ``tool`` is a glob over names, ``risk`` empty means every level; ``name`` is for people."""
+class Who:
+    """For whom a call is judged: row ids of the agent, the team, and the person who asked for it. None: unknown."""
 
-    name: str
-    tool: str
-    risk: str
-    verdict: str
-    requires_comment: bool = False
-    reason: str = ""
+    agent: int | None = None
+    team: int | None = None
+    user: int | None = None
 
 
-def speaks_of(pattern: str, tool: str) -> bool:
-    """Whether a rule's pattern means the tool; upper and lower case differ."""
-    return fnmatchcase(tool, pattern)
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What counts at this moment: the risk level of each tool that may be used, the rules, and the person's role."""
+
+    risks: dict[str, Risk]
+    rules: tuple[Rule, ...]
+    role: str | None
 
 
-def verdict(rules: Iterable[Rule], *, tool: str, risk: Risk) -> Verdict:
-    """Deny wins over ask, ask over allow; where nothing matches, people are asked.
+class LivePolicy:
+    """Rules and risk levels count from the next call on, so they are looked up at each judgement."""
 
-    A high risk is always asked about, with a comment, whatever a rule allows: who trusts a tool lowers its level."""
-    matching = [rule for rule in rules if speaks_of(rule.tool, tool) and rule.risk in ("", risk.value)]
-    forced = risk is Risk.HIGH
-    if not matching:
-        return Ask(NO_RULE, risk, requires_comment=forced)
-    strictest = max(matching, key=lambda rule: STRICTNESS.get(rule.verdict, STRICTNESS[DENY]))
-    match strictest.verdict:
-        case "allow" if not forced:
-            return Allow(strictest.name)
-        case "allow" | "ask":
-            comment = any(rule.requires_comment for rule in matching if rule.verdict == ASK)
-            return Ask(strictest.name, risk, requires_comment=comment or forced)
-        case _:
-            return Deny(strictest.name, strictest.reason or "the team's policy forbids this call")
+    def __init__(
+        self, in_thread: Callable[[Callable[[], tuple[Verdict, ...]]], Awaitable[tuple[Verdict, ...]]], who: Who = Who()
+    ) -> None:
+        self._in_thread = in_thread
+        self._who = who
+
+    async def judge(self, calls: tuple[tuple[ToolCall, ToolSpec], ...]) -> tuple[Verdict, ...]:
+        return await self._in_thread(lambda: self._judge(calls))
+
+    def _judge(self, calls: tuple[tuple[ToolCall, ToolSpec], ...]) -> tuple[Verdict, ...]:
+        now = standing({spec.name for _call, spec in calls}, self._who)
+        return tuple(self._one(now, call, spec.name) for call, spec in calls)
+
+    def _one(self, now: Standing, call: ToolCall, tool: str) -> Verdict:
+        known = facts(now, self._who, tool, call.arguments)
+        return OFF if known is None else judge(now.rules, known).verdict
+
+
+def facts(now: Standing, who: Who, tool: str, arguments: Any, **more: bool) -> Facts | None:
+    """What is known of a call; None for a tool that may not be used at all."""
+    risk = now.risks.get(tool)
+    if risk is None:
+        return None
+    return Facts(tool, risk, arguments, who.agent, who.team, who.user, now.role, **more)
+
+
+def standing(tools: set[str], who: Who) -> Standing:
+    """What counts now for these tools. One query; one more for each version of a policy that is new to this process."""
+    names = sorted(tools)
+    slots = {f"tool{place}": name for place, name in enumerate(names)}
+    rows = _look(len(names)).all(**slots, team=who.team or NOBODY_ID, user=who.user or NOBODY_ID)
+    policies = sorted((name, digest) for kind, name, digest in rows if kind == POLICY)
+    return Standing(
+        risks={name: Risk(risk) for kind, name, risk in rows if kind == TOOL},
+        rules=tuple(rule for name, digest in policies for rule in _rules(name, digest)),
+        role=next((role for kind, role, _empty in rows if kind == ROLE), None),
+    )
+
+
+@lru_cache(maxsize=32)
+def _look(number: int) -> fixed.Query:
+    """The query for so many tools."""
+    fields = {f"tool{place}": CharField() for place in range(number)}
+    return fixed.Query(_rows, **fields, team=BigAutoField(), user=BigAutoField())
+
+
+def _rows(*, team: Any, user: Any, **tools: Any) -> Any:
+    """Of each kind of row: what it is, its name (or the role itself), and its risk level or digest."""
+    found = Tool.objects.filter(name__in=list(tools.values()), enabled=True).order_by()
+    policies = Policy.objects.filter(enabled=True).order_by()
+    roles = Membership.objects.filter(team=team, user=user).order_by()
+    return found.values_list(_text(TOOL), "name", "risk").union(
+        policies.values_list(_text(POLICY), "name", "digest"),
+        roles.values_list(_text(ROLE), "role", _text("")),
+        all=True,
+    )
+
+
+def _text(value: str) -> Value:
+    return Value(value, output_field=CharField())
+
+
+def _rules(name: str, digest: str) -> tuple[Rule, ...]:
+    try:
+        return _version(digest)
+    except (LookupError, ValueError):  # a policy that nobody can read must not be one that says nothing
+        return (stored.broken(name, 0),)
+
+
+@lru_cache(maxsize=128)
+def _version(digest: str) -> tuple[Rule, ...]:
+    """The rules of a version, read once in the life of a process: what has this digest never changes.
+
+    Raises LookupError where there is no such version, ValueError where it holds no JSON."""
+    row = PolicyVersion.objects.filter(digest=digest).order_by().first() if digest else None
+    if row is None:
+        raise LookupError(digest)
+    return rules_in(row)
+
+
+def rules_in(row: PolicyVersion) -> tuple[Rule, ...]:
+    """The rules of a version. Raises ValueError where it holds no JSON."""
+    return stored.read(row.name, row.version, json.loads(row.rules))

@@ -1,32 +1,27 @@
-"""The engine's model, tools and policy, made from what admins set up."""
+"""The engine's model and tools, made from what admins set up."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.db.models import BigAutoField
 
-from agentweb.engine.enums import Risk
-from agentweb.engine.messages import Json, ToolCall
-from agentweb.engine.ports import Deny, Finding, Model, Output, Preview, Progress, Tool, ToolContext, ToolSpec, Verdict
+from agentweb.engine.messages import Json
+from agentweb.engine.ports import Finding, Model, Output, Preview, Progress, Tool, ToolContext, ToolSpec
 from agentweb.engine.seams import Point
 from agentweb.llm.config import ConfigError
 from agentweb.llm.factory import endpoint_model, make_model
 from agentweb.llm.reader import no_rest
-from agentweb.registry import catalog, headers, policies, secrets, snapshots
+from agentweb.registry import catalog, headers, secrets, snapshots
 from agentweb.registry.keyed import KeyedModel
-from agentweb.registry.models import ChatModel, PolicyRule
-from agentweb.registry.models import Tool as ToolRow
+from agentweb.registry.models import ChatModel
 from agentweb.registry.seams import installed
 from agentweb.registry.unusable import UnusableModel
 from agentweb.teams import fixed
-
-T = TypeVar("T")
-InThread = Callable[[Callable[[], T]], Awaitable[T]]
 
 MOVED = "The model {name} was deleted or moved to another endpoint after this run began. Try again."
 
@@ -116,42 +111,3 @@ class AgentTools:
         return ToolContext(
             call=call, workspace=self._workspace, now=lambda: datetime.now(UTC), cancelled=self._cancelled
         )
-
-
-class LivePolicy:
-    """Risk levels and rules as they are now: two queries for all the calls of one judgement."""
-
-    def __init__(self, in_thread: InThread[tuple[Verdict, ...]]) -> None:
-        self._in_thread = in_thread
-
-    async def judge(self, calls: tuple[tuple[ToolCall, ToolSpec], ...]) -> tuple[Verdict, ...]:
-        return await self._in_thread(lambda: self._judge([spec.name for _call, spec in calls]))
-
-    def _judge(self, names: list[str]) -> tuple[Verdict, ...]:
-        rows = {row.name: row for row in ToolRow.objects.filter(name__in=names)}
-        rules = current_rules()
-        return tuple(self._one(rules, name, rows.get(name)) for name in names)
-
-    @staticmethod
-    def _one(rules: list[policies.Rule], name: str, row: ToolRow | None) -> Verdict:
-        if row is None or not row.enabled:
-            return Deny("tool switched off", "an admin has switched this tool off")
-        return policies.verdict(rules, tool=name, risk=Risk(row.risk))
-
-
-def current_rules() -> list[policies.Rule]:
-    """The rules of every policy that is switched on, each with a name that says policy, version and place."""
-    rows = PolicyRule.objects.select_related("policy").filter(policy__enabled=True)
-    return [
-        policies.Rule(
-            name=f"{row.policy.name} v{row.policy.version}: {row.tool}"
-            + (f" at {row.risk} risk" if row.risk else "")
-            + f" → {row.verdict}",
-            tool=row.tool,
-            risk=row.risk,
-            verdict=row.verdict,
-            requires_comment=row.requires_comment,
-            reason=row.reason,
-        )
-        for row in rows
-    ]

@@ -5,16 +5,21 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from agentweb.policy import stored
 from agentweb.registry import secrets
-from agentweb.registry.models import ChatModel, Policy, Prompt, PromptVersion
+from agentweb.registry.models import ChatModel, Policy, PolicyVersion, Prompt, PromptVersion
+from agentweb.schema import json_text
+from agentweb.teams.models import User
 
 
-def policy_changed(*, policy: Policy) -> int:
+@transaction.atomic
+def policy_changed(*, policy: Policy, by: User | None = None) -> int:
     """Give the policy its next version, because it or one of its rules has changed; returns that version.
 
     Approvals are bound to the version that asked, so what waits is asked again under the new one."""
     Policy.objects.filter(pk=policy.pk).update(version=F("version") + 1, updated_at=timezone.now())
     policy.refresh_from_db(fields=["version", "updated_at"])
+    enact(policy=policy, by=by)
     return policy.version
 
 
@@ -30,6 +35,26 @@ def write_prompt(*, prompt: Prompt, text: str, by: AbstractBaseUser | None = Non
         PromptVersion.objects.create(prompt=held, version=held.version, text=text, created_by_id=by.pk if by else None)
     prompt.text, prompt.version = held.text, held.version
     return True
+
+
+@transaction.atomic
+def enact(*, policy: Policy, by: User | None = None) -> PolicyVersion:
+    """Put the policy's rules, as they stand in the rows, into force as its present version, and keep them."""
+    rows = policy.rules.select_related("agent", "team", "user").order_by("position", "pk")
+    rules = [stored.data(row.as_rule(policy.name, policy.version, number)) for number, row in enumerate(rows, 1)]
+    digest = json_text.digest([policy.name, policy.version, rules])
+    version = PolicyVersion.objects.create(
+        policy=policy,
+        name=policy.name,
+        version=policy.version,
+        enabled=policy.enabled,
+        rules=json_text.canonical(rules),
+        digest=digest,
+        by=by,
+    )
+    Policy.objects.filter(pk=policy.pk).update(digest=digest)
+    policy.digest = digest
+    return version
 
 
 def give_key(*, model: ChatModel, key: str) -> None:

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
+from agentweb.policy.matching import TOOL_GLOB
 from agentweb.registry import dotted, placeholders
 from agentweb.schema.check import check_any
 from agentweb.schema.patterns import MAX_PATTERN, PatternError, compiled
@@ -16,7 +17,6 @@ from agentweb.schema.problems import render as problem_words
 from agentweb.toolbox import paths
 
 HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-TOOL_PATTERN = re.compile(r"[A-Za-z0-9_*-]{1,100}")
 KEY = re.compile(r"[\x21-\x7e]*")
 FRAMING = ("host", "connection", "upgrade", "transfer-encoding", "te", "trailer", "expect")
 OUR_HEADERS = frozenset((*FRAMING, "accept", "accept-encoding", "content-length", "content-type", "content-encoding"))
@@ -139,6 +139,6 @@ def file_path(value: str) -> None:
 
 def tool_pattern(value: str) -> None:
     """A tool's name, or a pattern of names in which * stands for any characters."""
-    if not TOOL_PATTERN.fullmatch(value):
+    if not TOOL_GLOB.fullmatch(value):
         words = _("Enter a tool name: letters, digits, _ and -; * stands for any characters.")
         raise ValidationError(words, code="pattern")

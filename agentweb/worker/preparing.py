@@ -17,7 +17,8 @@ from agentweb.engine.setup import Setup
 from agentweb.engine.transcript import Transcript
 from agentweb.engine.usage import Limits, Usage
 from agentweb.registry.goals import goals_in
-from agentweb.registry.ports import AgentTools, LivePolicy, model_for
+from agentweb.registry.policies import LivePolicy, Who
+from agentweb.registry.ports import AgentTools, model_for
 from agentweb.registry.seams import installed
 from agentweb.runs import transcripts, workspaces
 from agentweb.runs.budgets import RunBudgets, Share
@@ -100,7 +101,7 @@ def _setup(
         if snapshot.get("fallback")
         else None,
         tools=AgentTools(snapshot, workspace=workspace, cancelled=lambda: controls.cancelled),
-        policy=LivePolicy(in_thread),
+        policy=LivePolicy(in_thread, Who(claimed.agent, claimed.team, claimed.user)),
         inbox=RunInbox(claimed.run_id, in_thread),
         controls=controls,
         system=snapshot["system"],

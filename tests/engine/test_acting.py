@@ -92,6 +92,13 @@ async def test_a_call_that_policy_denies_gets_the_reason() -> None:
     assert used.runs == []
 
 
+async def test_the_record_names_the_rule_that_refused_a_call() -> None:
+    policy = FakePolicy({"write": Deny("no writes on Sunday", "It is Sunday.")})
+    shell = await Shell(Says("", (call("a"),)), Says("Done"), tools=(tool("write"),), policy=policy).go()
+
+    assert [event.rule for event in shell.events if isinstance(event, ToolFinished)] == ["no writes on Sunday"]
+
+
 async def test_a_tool_that_cannot_check_its_arguments_does_not_end_the_run() -> None:
     used = tool("write")
     used.wrong = ValueError("bad schema")

@@ -2,7 +2,7 @@
 
 from agentweb.engine.messages import ToolCall
 from agentweb.registry import catalog
-from agentweb.registry.ports import LivePolicy
+from agentweb.registry.policies import LivePolicy
 
 
 async def at_once(work):

@@ -155,7 +155,7 @@ NEW_RULE = {
         pytest.param({"name": "house rules"}, 2, id="its name"),
         pytest.param({"enabled": ""}, 2, id="switched off"),
         pytest.param({"rules-0-verdict": "ask"}, 2, id="a rule was changed"),
-        pytest.param({"rules-0-requires_comment": "on"}, 2, id="a comment is wanted"),
+        pytest.param({"rules-1-requires_comment": "on"}, 2, id="a comment is wanted"),
         pytest.param({"rules-1-DELETE": "on"}, 2, id="a rule was taken away"),
         pytest.param(NEW_RULE, 2, id="a rule was added"),
     ],

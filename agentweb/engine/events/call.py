@@ -30,13 +30,16 @@ class ToolStarted:
 
 @dataclass(frozen=True, slots=True)
 class ToolFinished:
-    """The one result of a call, and the status that the call ends in. ``seconds`` is 0 where nothing ran."""
+    """The one result of a call, and the status that the call ends in. ``seconds`` is 0 where nothing ran.
+
+    ``rule`` is the one that refused the call, if one did."""
 
     call: str
     name: str
     result: ToolResult
     status: CallStatus = CallStatus.FINISHED
     seconds: float = 0.0
+    rule: str = ""
 
 
 @dataclass(frozen=True, slots=True)
