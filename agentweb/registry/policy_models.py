@@ -167,4 +167,4 @@ def _sentence(fault: Fault) -> ValidationError:
     if problem is not None:
         words = render(problem.keyword, problem.params, gettext)
         params["problem"] = f"{problem.path}: {words}" if problem.path else words
-    return ValidationError(gettext(MESSAGES[fault.key]) % params, code=fault.key)
+    return ValidationError(gettext(MESSAGES[fault.key]) % params, code=f"rule_{fault.key}")

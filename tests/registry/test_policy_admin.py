@@ -79,7 +79,7 @@ def test_a_rule_that_cannot_mean_what_it_says_is_refused_with_the_field_named(si
 def test_a_rule_for_an_agent_of_another_team_is_refused(site, cast):
     cast.agent.team = cast.team
     cast.agent.save()
-    other = type(cast.team).objects.create(name="Elsewhere")
+    other = type(cast.team).objects.create(name="Far away")
     assert list(refused(posted(site, agent=cast.agent.pk, team=other.pk))) == ["agent"]
 
 

@@ -12,6 +12,8 @@ from django.db.models.functions import Now
 
 from agentweb.engine.enums import Outcome, Reason
 from agentweb.engine.events import MessageInterrupted, ModelRequested, TurnStarted
+from agentweb.registry.models import Policy, PolicyRule
+from agentweb.registry.services import enact
 from agentweb.runs import journal, services
 from agentweb.runs.decisions import decide
 from agentweb.runs.models import Approval, Message, Run, WorkerProcess
@@ -51,6 +53,18 @@ def in_background(process: Process, run: Run) -> threading.Thread:
     thread = threading.Thread(target=process.advance, args=[str(run.public_id)])
     thread.start()
     return thread
+
+
+def test_a_rule_about_agent_team_and_person_means_those_of_the_run_and_the_record_names_it(people, process):
+    policy = Policy.objects.create(name="house")
+    named = {"agent": people.agent, "team": people.team, "user": people.owner, "role": "member"}
+    PolicyRule.objects.create(policy=policy, name="no clock", tool="current_time", verdict="deny", **named)
+    enact(policy=policy)
+    run = people.run("What is the date today?")
+    process.advance(str(run.public_id))
+    (finished,) = run.events.filter(kind="ToolFinished")
+    assert json.loads(finished.payload)["result"]["kind"] == "denied"
+    assert json.loads(finished.payload)["rule"].startswith("house v1: no clock (current_time of the agent Assistant")
 
 
 def test_a_run_is_answered_and_its_message_stored(people, process):
