@@ -9,6 +9,12 @@ from agentweb.policy.rules import Named, Rule, Says
 
 OF_POLICY = ("policy", "version", "number", "broken")
 NAMED = ("agent", "team", "user")
+KINDS: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("tool", "role", "reason", "name"), str),
+    **dict.fromkeys(("tainted", "attended"), (bool, type(None))),
+    "requires_comment": bool,
+    "condition": (dict, type(None)),
+}
 FLAGS = ("tainted", "attended")  # whose no means something, too
 
 
@@ -49,6 +55,8 @@ def _rule(rule: Rule, said: Mapping[str, Any]) -> Rule:
     for name in NAMED:
         values[name] = Named(int(said[name]["id"]), str(said[name]["name"])) if said.get(name) else None
     values["says"] = rule.says
+    if wrong := [name for name, value in values.items() if name in KINDS and not isinstance(value, KINDS[name])]:
+        raise TypeError(wrong)
     return replace(rule, **values)
 
 

@@ -78,6 +78,9 @@ def test_a_rule_comes_back_as_it_was_stored(one):
         pytest.param([{"says": "perhaps"}], id="an unknown verdict"),
         pytest.param([{"says": "allow", "risk": "huge"}], id="an unknown level"),
         pytest.param([{"says": "allow", "agent": {"name": "x"}}], id="an agent without its id"),
+        pytest.param([{"says": "allow", "tool": 5}], id="a number for a name"),
+        pytest.param([{"says": "allow", "condition": ["path"]}], id="a list for a schema"),
+        pytest.param([{"says": "deny", "tainted": "no"}], id="a text for a yes"),
         pytest.param([{"says": "allow", "weekday": "Sunday"}], id="something newer than this program"),
     ],
 )

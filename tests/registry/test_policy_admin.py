@@ -228,3 +228,12 @@ def test_simulating_is_for_staff_who_may_see_policies(client, cast):
     assert client.post(page("policy_simulate"), sent(cast)).status_code == 403
     cast.member.user_permissions.add(Permission.objects.get(codename="view_policy"))
     assert client.post(page("policy_simulate"), sent(cast)).status_code == 200
+
+
+def test_the_pages_of_tools_and_policies_lead_there(site):
+    tool = page("tool_change", Tool.objects.get(name="weather").pk)
+    assert f"{page('policy_simulate')}?tool=weather" in site.get(tool).content.decode()
+    policy = Policy.objects.get().pk
+    shown = site.get(page("policy_change", policy)).content.decode()
+    assert page("policy_simulate") in shown
+    assert f"{page('policyversion_changelist')}?policy__id__exact={policy}" in shown
