@@ -40,7 +40,7 @@ WHOLE_TASKS = tuple(f"tests/e2e/test_{name}.py" for name in ("example_tasks", "u
 DECIDING_IN_THE_BROWSER = ("tests/e2e/test_approvals.py",)
 PAGE = ("tests/e2e", *(f"--ignore={path}" for path in WHOLE_TASKS))
 ALONE = ("tests", "--ignore=tests/e2e", "--ignore=tests/crash")
-CORE = ("engine", "schema", "llm", "toolbox", "render", "launch")  # knows no database
+CORE = ("engine", "schema", "llm", "toolbox", "render", "policy", "launch")  # knows no database
 WITH_DATABASE = (*ALONE, *(f"--ignore=tests/{name}" for name in CORE), "--only-database")
 SPREAD = ("-n", str(cores - 1), "--dist", "loadfile") if (cores := os.cpu_count() or 1) > 2 else ()  # one core is left
 OURS = (
