@@ -98,7 +98,7 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('model', 'valid_from'), name='one_price_a_day')],
             },
         ),
-        migrations.RunPython(carry_over, migrations.RunPython.noop),
+        migrations.RunPython(carry_over, migrations.RunPython.noop, elidable=True),
         migrations.RemoveField(
             model_name='chatmodel',
             name='cached_price',
