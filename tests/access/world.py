@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 
 from agentweb.runs import services, workspaces
 from agentweb.runs.models import Approval, Conversation, Message, QueuedMessage, Run
@@ -13,7 +14,7 @@ PATH = "notes.txt"
 VISIBILITIES = ("private", "team")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class World:
     """A run that waits for one approval, with a question, a queued message and a file."""
 
@@ -24,6 +25,7 @@ class World:
     message: Message
     queued: QueuedMessage
 
+    @cached_property
     def ids(self) -> dict[str, str]:
         """What stands for each name in an address."""
         return {
@@ -59,5 +61,5 @@ def make_world(cast: Cast, visibility: str) -> World:
 
 def address(route: str, world: World) -> str:
     """Where a route leads to in this world."""
-    ids = world.ids()
+    ids = world.ids
     return "/" + re.sub(r"<(\w+)>", lambda found: ids[found[1]], route)
