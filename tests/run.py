@@ -39,9 +39,9 @@ HARDEST_ON_DATABASES = ("tests/crash/test_stopped_worker.py", "tests/crash/test_
 WHOLE_TASKS = tuple(f"tests/e2e/test_{name}.py" for name in ("example_tasks", "up", "readme", "snake", "audit"))
 DECIDING_IN_THE_BROWSER = ("tests/e2e/test_approvals.py",)
 PAGE = ("tests/e2e", *(f"--ignore={path}" for path in WHOLE_TASKS))
-ALONE = ("tests", "--ignore=tests/e2e", "--ignore=tests/crash")
-CORE = ("engine", "schema", "llm", "toolbox", "render", "policy", "launch")  # knows no database
-WITH_DATABASE = (*ALONE, *(f"--ignore=tests/{name}" for name in CORE), "--only-database")
+CORE = tuple(f"tests/{name}" for name in ("engine", "schema", "llm", "toolbox", "render", "policy", "launch"))
+SERVICES = ("tests/deploy", "tests/worker/test_ask.py")
+SITE = ("tests", *(f"--ignore={path}" for path in ("tests/e2e", "tests/crash", *CORE, *SERVICES)))
 SPREAD = ("-n", str(cores - 1), "--dist", "loadfile") if (cores := os.cpu_count() or 1) > 2 else ()  # one core is left
 OURS = (
     "OPENAI_",
@@ -128,10 +128,12 @@ def _tests(
         browser = pool.submit(_browser)
         run = partial(_pytest, folder, options.pytest[1:])
         yield [
-            pool.submit(run, "SQLite and no database", [*ALONE, *SPREAD], sqlite),
-            pool.submit(run, "PostgreSQL", [*WITH_DATABASE, *SPREAD], postgres),
+            pool.submit(run, "PostgreSQL", [*SITE, *SPREAD, "--only-database"], postgres),
+            pool.submit(run, "SQLite", [*SITE, *SPREAD], sqlite),
             pool.submit(_in_browser, browser, run, "Browser on SQLite: the page", [*PAGE], sqlite),
             pool.submit(_in_browser, browser, run, "Browser on SQLite: whole tasks", [*WHOLE_TASKS], sqlite),
+            pool.submit(run, "No database", [*CORE, *SPREAD], sqlite),
+            pool.submit(run, "Commands and services", [*SERVICES], sqlite),
             pool.submit(run, "Real processes on SQLite", ["tests/crash"], sqlite),
             pool.submit(_in_browser, browser, run, "Browser on PostgreSQL", [*DECIDING_IN_THE_BROWSER], postgres),
             pool.submit(run, "Real processes on PostgreSQL", [*HARDEST_ON_DATABASES], postgres),
