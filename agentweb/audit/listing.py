@@ -56,7 +56,7 @@ def listing(teams: list[Team], filters: Filters) -> Listing:
 
 
 def _row(run: Any) -> Row:
-    return Row(run, listed_state(run.status, run.outcome, bool(run.cancel_requested_at), run.asks, run.peoples))
+    return Row(run, listed_state(run.status, run.outcome, bool(run.cancel_requested_at), run.asks, run.open_call))
 
 
 def choices(teams: list[Team]) -> Choices:

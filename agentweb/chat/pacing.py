@@ -33,6 +33,8 @@ class Pace:
     def begin(self) -> None:
         if isinstance(self._protocol, WebSocketProtocol):
             self._protocol.unregisterProducer()  # that of the HTTP request which became this socket
+        elif self._protocol.channel is None:
+            return  # the reader has gone already
         self._protocol.registerProducer(self, True)
         self._told = True
 

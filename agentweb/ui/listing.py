@@ -81,7 +81,7 @@ def _stated(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
 
 def _row(conversation: Any, current: str) -> Row:
     last = (conversation.last_status, conversation.last_outcome, bool(conversation.last_cancel))
-    state = listed_state(*last, conversation.asks, conversation.peoples)
+    state = listed_state(*last, conversation.asks, conversation.open_call)
     return Row(conversation, state, str(conversation.public_id) == current)
 
 

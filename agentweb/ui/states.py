@@ -12,7 +12,7 @@ from agentweb.engine.enums import CallStatus
 from agentweb.runs.models import Approval, Call, Run
 from agentweb.ui import reasons
 
-PEOPLES = (CallStatus.WAITING, CallStatus.UNKNOWN, CallStatus.SUSPENDED)  # calls with which only people get on
+FOR_PEOPLE = (CallStatus.WAITING, CallStatus.UNKNOWN, CallStatus.SUSPENDED)  # only they get on with such calls
 PATIENCE = timedelta(seconds=3)  # longer in the queue than this, and no worker seems to be free
 
 
@@ -70,11 +70,11 @@ def finished_state(outcome: str) -> State:
 def matters_of(**which: OuterRef) -> dict[str, Exists | Subquery]:
     """What `listed_state` must know of each row of a list, to annotate it with; ``which`` finds the runs of a row."""
     questions = Approval.objects.filter(call=None, status=Approval.Status.PENDING, **which)
-    calls = Call.objects.filter(status__in=PEOPLES, run__status=Run.Status.WAITING, **which)
-    return {"asks": Exists(questions), "peoples": Subquery(calls.order_by("-status").values("status")[:1])}
+    calls = Call.objects.filter(status__in=FOR_PEOPLE, run__status=Run.Status.WAITING, **which)
+    return {"asks": Exists(questions), "open_call": Subquery(calls.order_by("-status").values("status")[:1])}
 
 
-def listed_state(status: str | None, outcome: str | None, cancelling: bool, asks: bool, peoples: str | None) -> State:
+def listed_state(status: str | None, outcome: str | None, cancelling: bool, asks: bool, open_call: str | None) -> State:
     """The state of a run or of a conversation in a list, from its columns and the two of `matters_of`."""
     if not status:
         return State(_("Empty"), "circle-dashed", "")
@@ -83,7 +83,7 @@ def listed_state(status: str | None, outcome: str | None, cancelling: bool, asks
     if cancelling:
         return State(_("Stopping…"), "loader-circle", "live")
     if status == Run.Status.WAITING:
-        return waiting_state({peoples} if peoples else set(), asks=asks)
+        return waiting_state({open_call} if open_call else set(), asks=asks)
     if status == Run.Status.QUEUED:
         return State(_("Queued"), "clock", "")
     return State(_("Working"), "loader-circle", "live")

@@ -53,7 +53,7 @@ export class Cards {
   // Nobody says again that a card has changed: one that could not be fetched is fetched later.
   miss(ctx) {
     const card = ctx?.sourceElement;
-    if (ctx?.request.method !== "GET" || !card.id || ctx.response?.status < 500) return;
+    if (ctx?.request.method !== "GET" || !card.matches("[hx-trigger*=refresh]") || ctx.response?.status < 500) return;
     const tries = this.tries.get(card) ?? 0;
     this.tries.set(card, tries + 1);
     clearTimeout(this.missed.get(card));

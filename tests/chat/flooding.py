@@ -1,6 +1,7 @@
 """An application for Daphne that says as much as it may over a socket or in an endless answer, and tells how much that
 was."""
 
+import asyncio
 from collections import Counter
 from typing import Any
 
@@ -19,9 +20,16 @@ async def flood(scope: dict[str, Any], receive: Any, send: Any) -> None:
     else:
         await send({"type": "http.response.start", "status": 200})
         part = {"type": "http.response.body", "body": FRAME.encode(), "more_body": True}
-    while True:
+    sent[f"{path}/asked"] += 1
+    gone = asyncio.ensure_future(receive())
+    if path == "/flood/late":
+        await gone
         await send(part)
         sent[path] += len(FRAME)
+    while not gone.done():
+        await send(part)
+        sent[path] += len(FRAME)
+        await asyncio.sleep(0)
 
 
 paced = Paced(flood)

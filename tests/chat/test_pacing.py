@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
+from socket import create_connection
 
 import httpx2
 import pytest
 from websockets.sync.client import connect
 
 from agentweb.launch.valkey import free_port
+from tests.chat.flooding import FRAME
 from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,3 +78,11 @@ def test_a_reader_that_stops_stops_the_writer_and_one_that_goes_on_sets_it_going
         while taken < stopped_at + 1_000_000:
             taken += next(parts)
         assert _stands_still(daphne, path) > stopped_at
+
+
+def test_a_reader_that_has_gone_before_the_first_part_disturbs_nobody(daphne):
+    host, _colon, port = daphne.partition(":")
+    with create_connection((host, int(port))) as reader:
+        reader.sendall(f"GET /flood/late HTTP/1.1\r\nHost: {daphne}\r\n\r\n".encode())
+        until(lambda: _sent(daphne, "late/asked"), what="it has been asked")
+    until(lambda: _sent(daphne, "late") == len(FRAME), what="the part has gone nowhere")

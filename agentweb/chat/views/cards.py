@@ -89,7 +89,7 @@ def run_context(run: Run) -> dict[str, Any]:
 def foot_context(run: Run) -> dict[str, Any]:
     """The footer of a run that was just read."""
     conversation = run.conversation
-    latest = None if run.live else selectors.latest_run(conversation)  # who asks: only what has ended goes on anew
+    latest = None if run.live else selectors.latest_run(conversation)  # a live run offers no new one
     return view_context(foot_of(run), conversation, latest=latest)
 
 
