@@ -24,6 +24,7 @@ from agentweb.runs.models import (
     Run,
     Visibility,
 )
+from agentweb.runs.moment import as_of_one_moment
 from agentweb.teams import fixed
 from agentweb.teams.access import role_in
 from agentweb.teams.models import Membership, Role, User
@@ -129,12 +130,18 @@ def approval_for(user: User, public_id: str | uuid.UUID) -> Approval:
 
 def call_for(user: User, public_id: str | uuid.UUID) -> Call:
     """The call with its latest approval as ``approval`` and answer as ``answer`` (or None)."""
-    found: Call | None = _CALL.first(public_id=_id(public_id))
+    found = _call_with_parts(_id(public_id))
     if found is None:
         raise NotFound(_("There is no such call, or it is not yours to see."))
-    conversation = _admit(user, found.run.conversation)
-    found.asked, found.said = _ASKED.all(call=found.pk), _SAID.all(call=found.pk)
-    return with_approval(found, found.run, conversation)
+    return with_approval(found, found.run, _admit(user, found.run.conversation))
+
+
+@as_of_one_moment
+def _call_with_parts(public_id: uuid.UUID) -> Call | None:
+    found: Call | None = _CALL.first(public_id=public_id)
+    if found is not None:
+        found.asked, found.said = _ASKED.all(call=found.pk), _SAID.all(call=found.pk)
+    return found
 
 
 def call_in(user: User, run_id: str | uuid.UUID, public_id: str | uuid.UUID) -> Call:
@@ -230,6 +237,7 @@ class Item:
     tool_call_id: str | None = None
 
 
+@as_of_one_moment
 def transcript_page(conversation: Conversation, *, after: int = 0, limit: int = 100) -> tuple[list[Item], int | None]:
     """Entries behind message ``after`` (a row id), and the row id to go on from, or None at the end."""
     rows = list(
@@ -268,6 +276,7 @@ def events_after(run: Run, number: int, limit: int = 500) -> list[Event]:
     return list(run.events.filter(number__gt=number).order_by("number")[:limit])
 
 
+@as_of_one_moment
 def calls_of(run: Run) -> list[Call]:
     """The run's calls in the order asked, each with its approvals as ``asked``, newest first."""
     return list(run.calls.prefetch_related(approvals_of_calls()))

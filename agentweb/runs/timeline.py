@@ -7,6 +7,7 @@ from django.db.models import BigAutoField, Prefetch
 from agentweb.engine.enums import CLOSED_CALLS
 from agentweb.runs.long_results import with_ends
 from agentweb.runs.models import Approval, Call, Conversation, Message, QueuedMessage, Run
+from agentweb.runs.moment import as_of_one_moment
 from agentweb.runs.selectors import answers_of_calls, approvals_of_calls, with_approval
 from agentweb.teams import fixed
 
@@ -36,6 +37,7 @@ class RunView:
     queue: list[QueuedMessage] = field(default_factory=list)
 
 
+@as_of_one_moment
 def timeline(conversation: Conversation, *, before: int | None = None, limit: int = 30) -> list[RunView]:
     """The last ``limit`` runs (before the run with that row id), oldest first; a constant number of queries."""
     runs = conversation.runs.select_related("requested_by", "agent", "snapshot", "cancel_requested_by")
@@ -56,6 +58,7 @@ def run_view(run: Run, conversation: Conversation) -> RunView:
     return RunView(run, entries, calls, run.questions, list(run.queue.all()))
 
 
+@as_of_one_moment
 def whole_run(run: Run) -> RunView:
     """``run_view`` for a run that ``run_for`` has let through."""
     found = Run.objects.select_related("requested_by", "agent", "snapshot").prefetch_related(*_parts()).get(pk=run.pk)

@@ -4,6 +4,7 @@ from django.db.models import BigAutoField, Count, Exists, OuterRef, Q, QuerySet,
 from django.db.models.functions import Coalesce
 
 from agentweb.runs.models import Approval, Call, CallAnswer, Run, Visibility
+from agentweb.runs.moment import as_of_one_moment
 from agentweb.runs.selectors import CHATS, approvals_for, mark_decidable
 from agentweb.teams import fixed
 from agentweb.teams.models import Membership, Role, User
@@ -47,6 +48,7 @@ def waiting_count(user: User) -> int:
     return int(_COUNTED.first(user=user.pk).waiting)
 
 
+@as_of_one_moment
 def inbox(user: User, limit: int) -> tuple[list[Approval], list[Call]]:
     """The first of what waits, each knowing that the person may act on it; a constant number of queries."""
     approvals = approvals_waiting_for(user).select_related("call__message").order_by("pk")[:limit]

@@ -28,7 +28,8 @@ export class Cards {
       if (!shown || fresh?.id !== shown.id) return;
       const refreshed = event.detail.ctx.sourceElement === shown;
       const isOlder = Number(fresh.dataset.seen) < Number(shown.dataset.seen);
-      const asksTheSame = refreshed && shown.dataset.asks && shown.dataset.asks === fresh.dataset.asks;
+      const isAlike = ["asks", "status"].every((name) => shown.dataset[name] === fresh.dataset[name]);
+      const asksTheSame = refreshed && shown.dataset.asks && isAlike;
       if (isOlder || asksTheSame) event.preventDefault();
     });
   }

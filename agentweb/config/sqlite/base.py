@@ -6,6 +6,8 @@ only busy where another process writes.
 """
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from django.db.backends.sqlite3 import base
 
@@ -18,8 +20,22 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """Holds the turn from the begin of a transaction to its end."""
 
     _has_turn = False
+    _only_reads = False
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Transactions that begin inside only read: they wait for nobody, and see the rows as their first statement
+        sees them."""
+        self._only_reads = True
+        try:
+            yield
+        finally:
+            self._only_reads = False
 
     def _start_transaction_under_autocommit(self) -> None:
+        if self._only_reads:
+            self.cursor().execute("BEGIN DEFERRED")
+            return
         self._has_turn = _turn.acquire(timeout=PATIENCE_S)
         try:
             super()._start_transaction_under_autocommit()
