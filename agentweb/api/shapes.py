@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field
 
 from agentweb.engine.usage import Usage
 from agentweb.runs import services
+from agentweb.runs.expiry import is_overdue
 from agentweb.runs.models import Approval, Call, Conversation, Event, QueuedMessage, Run
 from agentweb.runs.selectors import Item
 
@@ -157,7 +158,7 @@ def approval_out(row: Approval) -> dict[str, Any]:
         "digest": row.digest,
         "status": row.status,
         "expires_at": _time(row.expires_at),
-        "may_decide": row.may_decide and row.status == Approval.Status.PENDING,
+        "may_decide": row.may_decide and row.status == Approval.Status.PENDING and not is_overdue(row),
         "requires_comment": row.requires_comment,
         "effect": row.effect,
         "rule": row.rule,

@@ -121,6 +121,7 @@ def _request(work: Work, asked: Asked, preview: Preview | None) -> ApprovalReque
         effect=preview.effect if preview is not None else "",
         preview=shown,
         replaces=candidate.entry.approval,
+        terms=ask.terms,
     )
 
 

@@ -19,6 +19,7 @@ from agentweb.engine.enums import (
 )
 from agentweb.engine.events import Queued
 from agentweb.engine.messages import Json, Message, ToolCall
+from agentweb.engine.terms import Terms
 from agentweb.engine.usage import Usage
 
 # --- the model ----------------------------------------------------------------------------------------------------
@@ -226,6 +227,7 @@ class Ask:
     rule: str
     risk: Risk
     requires_comment: bool = False
+    terms: Terms | None = None
 
 
 @dataclass(frozen=True, slots=True)

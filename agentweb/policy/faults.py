@@ -12,6 +12,7 @@ from agentweb.schema.check import check_any
 MESSAGES: dict[str, str] = {
     "glob": "Enter a tool name: letters, digits, _ and -; * stands for any characters.",
     "comment": "A comment can only be required where people are asked.",
+    "wait": "Only where people are asked can a decision be waited for.",
     "reason": "Only a rule that refuses gives a reason.",
     "high": "Calls of high risk are always asked about, so this rule would never let one run.",
     "nobody": "While nobody attends, nobody can be asked: say “Refuse”.",
@@ -44,6 +45,8 @@ def _contradictions(rule: Rule) -> list[Fault]:
     found = []
     if rule.requires_comment and rule.says is not Says.ASK:
         found.append(Fault("requires_comment", "comment"))
+    if rule.wait_minutes and rule.says is not Says.ASK:
+        found.append(Fault("wait_minutes", "wait"))
     if rule.reason and rule.says is not Says.DENY:
         found.append(Fault("reason", "reason"))
     if rule.says is Says.ALLOW and rule.risk is Risk.HIGH:

@@ -1,10 +1,11 @@
 """The verdict on one call: deny wins over ask, ask over allow, and where no rule matches, people are asked."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agentweb.engine.enums import Risk
 from agentweb.engine.ports import Allow, Ask, Deny, Verdict
+from agentweb.policy.asking import each_once, has_terms, terms_of
 from agentweb.policy.matching import Fit, Match, match
 from agentweb.policy.rules import Facts, Rule, Says
 from agentweb.policy.words import FIELDS, Why, line, sentence
@@ -20,7 +21,7 @@ class Ruling:
     """The outcome of judging a call, with all that made it. ``rule`` decided, at ``level``; None: no rule matched.
 
     ``raised_by`` has made the level higher than the tool's own. ``unsure`` names the field of ``rule`` that could not
-    be told to fit. ``why`` names the sentence for people."""
+    be told to fit. ``why`` names the sentence for people. ``asking``: the rules on whose terms people are asked."""
 
     says: Says
     level: Risk
@@ -29,14 +30,17 @@ class Ruling:
     raised_by: Rule | None = None
     requires_comment: bool = False
     unsure: str = ""
+    asking: tuple[Rule, ...] = ()
 
     @property
     def recorded(self) -> str:
-        """The rule as events name it: policy, version and what it says, what was in doubt, what raised the level."""
+        """The rule as events name it: policy, version and what it says, what was in doubt, what raised the level, and
+        the other rules that have terms. A decision is bound to these words, thus to all those versions."""
         words = NO_RULE if self.rule is None else line(self.rule)
         if self.unsure:
             words += f" (not to be told: {FIELDS[self.unsure]})"
-        return f"{words}; raised by {line(self.raised_by)}" if self.raised_by else words
+        words += f"; raised by {line(self.raised_by)}" if self.raised_by else ""
+        return words + "".join(f"; also {line(rule)}" for rule in self.asking if rule != self.rule)
 
     @property
     def verdict(self) -> Verdict:
@@ -44,7 +48,7 @@ class Ruling:
         if self.says is Says.ALLOW:
             return Allow(self.recorded)
         if self.says is Says.ASK:
-            return Ask(self.recorded, self.level, requires_comment=self.requires_comment)
+            return Ask(self.recorded, self.level, requires_comment=self.requires_comment, terms=terms_of(self.asking))
         return Deny(self.recorded, self._reason())
 
     def _reason(self) -> str:
@@ -73,8 +77,10 @@ def judge(rules: Iterable[Rule], facts: Facts) -> Ruling:
     levels = LEVELS[LEVELS.index(facts.risk) : LEVELS.index(top) + 1]
     rulings = [_at(level, rules, facts) for level in levels]
     strictest = max(reversed(rulings), key=lambda ruling: STRICTNESS[ruling.says])
-    comment = strictest.says is Says.ASK and any(ruling.requires_comment for ruling in rulings)
-    ruling = Ruling(strictest.says, top, strictest.why, strictest.rule, raised_by, comment, strictest.unsure)
+    asks = strictest.says is Says.ASK
+    comment = asks and any(ruling.requires_comment for ruling in rulings)
+    asking = each_once(rule for ruling in rulings for rule in ruling.asking) if asks else ()
+    ruling = replace(strictest, level=top, raised_by=raised_by, requires_comment=comment, asking=asking)
     return ruling if facts.attended else _unattended(ruling)
 
 
@@ -120,7 +126,8 @@ def _at(level: Risk, rules: Sequence[Rule], facts: Facts) -> Ruling:
         return Ruling(Says.DENY, level, why, strictest.rule, unsure=strictest.unsure)
     why = Why.UNSURE_ASKS if strictest.unsure else Why.ASKS if strictest.says is Says.ASK else Why.HIGH_ASKS
     comment = forced or any(one.rule.requires_comment for one in found if one.rule.says is Says.ASK)
-    return Ruling(Says.ASK, level, why, strictest.rule, requires_comment=comment, unsure=strictest.unsure)
+    asking = tuple(one.rule for one in found if one.rule.says is Says.ASK and has_terms(one.rule))
+    return Ruling(Says.ASK, level, why, strictest.rule, None, comment, strictest.unsure, asking)
 
 
 def _found(rule: Rule, facts: Facts, level: Risk) -> _Found | None:

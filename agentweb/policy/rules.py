@@ -29,8 +29,9 @@ class Named:
 class Rule:
     """One rule of one version of a policy; ``number`` is its place there, from 1. None or empty: it does not matter.
 
-    ``condition`` is a JSON Schema that the arguments must fit. ``raise_to`` belongs to RAISE, ``requires_comment`` to
-    ASK, ``reason`` to DENY. ``broken``: the rule cannot be read, so of any call it is unknown whether it is meant."""
+    ``condition`` is a JSON Schema that the arguments must fit. ``raise_to`` belongs to RAISE, ``reason`` to DENY,
+    ``requires_comment`` and ``wait_minutes`` to ASK: so long people may decide; 0: for ever. ``broken``: the rule
+    cannot be read, so of any call it is unknown whether it is meant."""
 
     policy: str
     version: int
@@ -47,6 +48,7 @@ class Rule:
     condition: Mapping[str, Json] | None = None
     raise_to: Risk | None = None
     requires_comment: bool = False
+    wait_minutes: int = 0
     reason: str = ""
     name: str = ""
     broken: bool = False

@@ -13,6 +13,7 @@ KINDS: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("tool", "role", "reason", "name"), str),
     **dict.fromkeys(("tainted", "attended"), (bool, type(None))),
     "requires_comment": bool,
+    "wait_minutes": int,
     "condition": (dict, type(None)),
 }
 FLAGS = ("tainted", "attended")  # whose no means something, too
@@ -57,6 +58,8 @@ def _rule(rule: Rule, said: Mapping[str, Any]) -> Rule:
     values["says"] = rule.says
     if wrong := [name for name, value in values.items() if name in KINDS and not isinstance(value, KINDS[name])]:
         raise TypeError(wrong)
+    if values.get("wait_minutes", 0) < 0:
+        raise ValueError("wait_minutes")
     return replace(rule, **values)
 
 

@@ -41,6 +41,7 @@ class RuleInline(admin.StackedInline):
                 ]
             },
         ),
+        (_("When people are asked"), {"fields": ["wait_minutes"]}),
         (_("Only for"), {"fields": [("agent", "team"), ("user", "role"), ("tainted", "attended")]}),
         (_("Only with these arguments"), {"fields": [("argument", "test", "value"), "condition"]}),
     ]

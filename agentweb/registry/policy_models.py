@@ -2,6 +2,7 @@
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -12,6 +13,8 @@ from agentweb.policy.faults import MESSAGES, Fault, faults
 from agentweb.registry import validators
 from agentweb.schema.problems import render
 from agentweb.teams.models import Role, Team
+
+MOST_MINUTES = 525_600  # a year
 
 
 class Risk(models.TextChoices):
@@ -112,6 +115,13 @@ class PolicyRule(models.Model):
     verdict = models.CharField(_("verdict"), max_length=5, choices=Says)
     raise_to = models.CharField(_("raise to"), max_length=6, choices=Risk, blank=True)
     requires_comment = models.BooleanField(_("a comment is required"), default=False)
+    wait_minutes = models.PositiveIntegerField(
+        _("minutes to decide"),
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(MOST_MINUTES)],
+        help_text=_("Then the approval expires and the call is not run. Empty: it waits for ever."),
+    )
     reason = models.CharField(
         _("reason"), max_length=300, blank=True, help_text=_("Told to the model when the call is refused.")
     )
@@ -156,6 +166,7 @@ class PolicyRule(models.Model):
             condition=self.condition,
             raise_to=EngineRisk(self.raise_to) if self.raise_to else None,
             requires_comment=self.requires_comment,
+            wait_minutes=self.wait_minutes or 0,
             reason=self.reason,
             name=self.name,
         )

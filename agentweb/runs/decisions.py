@@ -12,6 +12,7 @@ from agentweb.engine.enums import DecisionKind
 from agentweb.runs import journal, outbox
 from agentweb.runs.cards import card_of
 from agentweb.runs.errors import Conflict, Forbidden, Invalid
+from agentweb.runs.expiry import is_overdue
 from agentweb.runs.models import Approval, Run
 from agentweb.runs.words import words_of
 from agentweb.schema.json_text import canonical
@@ -130,7 +131,7 @@ def _still_open(approval: Approval, run: Run, digest: str) -> None:
         raise _decided(approval)
     if run.cancel_requested_at or run.status == Run.Status.FINISHED:
         raise Conflict(_("The run was cancelled; nothing will run."), state(approval))
-    if approval.expires_at and approval.expires_at <= timezone.now():
+    if is_overdue(approval):
         raise Conflict(_("The time to decide is over."), {**state(approval), "status": Approval.Status.EXPIRED.value})
     if digest != approval.digest:
         raise Conflict(_("The call has changed since it was shown. Look at it again."), state(approval))

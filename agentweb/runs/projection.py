@@ -17,6 +17,7 @@ from agentweb.engine.spending import spent
 from agentweb.engine.usage import Usage
 from agentweb.registry.models import Risk
 from agentweb.runs import spending
+from agentweb.runs.expiry import end_of_wait
 from agentweb.runs.models import Approval, Call, CallAnswer, Conversation, Message, QueuedMessage, Run
 from agentweb.teams import fixed
 
@@ -302,6 +303,7 @@ class Projection:
             requires_comment=event.requires_comment,
             effect=event.effect,
             preview=encode(event.preview),
+            expires_at=end_of_wait(event.terms, self.now),
         )
         self._call(event.call, status=CallStatus.WAITING.value)
 

@@ -71,18 +71,22 @@ def queue_decided() -> int:
 def expire_approvals() -> int:
     """End the waits whose time is over; their runs go on with that."""
     over = Approval.objects.filter(status=Approval.Status.PENDING, expires_at__lte=Now())
-    count = 0
-    for approval in over.select_related("run__conversation", "call").order_by("pk")[:AT_MOST]:
-        with transaction.atomic():
-            changed = Approval.objects.filter(pk=approval.pk, status=Approval.Status.PENDING).update(
-                status=Approval.Status.EXPIRED, decided_at=Now()
-            )
-            if changed:
-                journal.mark_queued(approval.run)
-                outbox.touch(approval.run, cards=[card_of(approval)])
-                outbox.inbox_changed(approval.run.conversation)
-                count += 1
-    return count
+    found = over.select_related("run__conversation", "call").order_by("expires_at", "pk")[:AT_MOST]
+    return sum(map(_expire, found))
+
+
+@transaction.atomic
+def _expire(approval: Approval) -> int:
+    """End one wait, unless a decision was faster. The run's row is locked first, as whoever decides does."""
+    Run.objects.select_for_update().get(pk=approval.run_id)
+    changed = Approval.objects.filter(pk=approval.pk, status=Approval.Status.PENDING).update(
+        status=Approval.Status.EXPIRED, decided_at=Now()
+    )
+    if changed:
+        journal.mark_queued(approval.run)
+        outbox.touch(approval.run, cards=[card_of(approval)])
+        outbox.inbox_changed(approval.run.conversation)
+    return changed
 
 
 def held_by(worker: WorkerProcess) -> list[tuple[int, int]]:

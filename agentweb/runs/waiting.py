@@ -1,21 +1,25 @@
 """What waits for a person: approvals and questions to decide about, and calls that only people can settle."""
 
-from django.db.models import BigAutoField, Count, Exists, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models import BigAutoField, Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.db.models.functions import Coalesce
 
+from agentweb.registry.models import Risk
+from agentweb.runs.expiry import in_time
 from agentweb.runs.models import Approval, Call, CallAnswer, Run, Visibility
 from agentweb.runs.moment import as_of_one_moment
 from agentweb.runs.selectors import CHATS, approvals_for, mark_decidable
 from agentweb.teams import fixed
 from agentweb.teams.models import Membership, Role, User
 
+_URGENCY = Case(*(When(risk=risk, then=Value(place)) for place, risk in enumerate(reversed(Risk))), default=Value(0))
 ASKING = (Call.Status.SUSPENDED, Call.Status.UNKNOWN)
 
 
 def approvals_waiting_for(user: User) -> QuerySet[Approval]:
-    """The pending approvals that the person may decide."""
+    """The pending approvals that the person may decide, in time."""
     by_office, as_member = _decidable(user)
-    return approvals_for(user, status=Approval.Status.PENDING).filter(by_office | (as_member & Q(for_admins=False)))
+    found = approvals_for(user, status=Approval.Status.PENDING).filter(in_time())
+    return found.filter(by_office | (as_member & Q(for_admins=False)))
 
 
 def calls_waiting_for(user: User) -> QuerySet[Call]:
@@ -50,8 +54,11 @@ def waiting_count(user: User) -> int:
 
 @as_of_one_moment
 def inbox(user: User, limit: int) -> tuple[list[Approval], list[Call]]:
-    """The first of what waits, each knowing that the person may act on it; a constant number of queries."""
-    approvals = approvals_waiting_for(user).select_related("call__message").order_by("pk")[:limit]
+    """The first of what waits, each knowing that the person may act on it; a constant number of queries.
+
+    The riskiest approvals come first; of those, the ones with the least time left, then the oldest."""
+    urgent = (_URGENCY, F("expires_at").asc(nulls_last=True), "pk")
+    approvals = approvals_waiting_for(user).select_related("call__message").order_by(*urgent)[:limit]
     people = ("message", "run__snapshot", "run__conversation__team", "run__conversation__owner")
     calls = list(calls_waiting_for(user).select_related(*people).order_by("pk")[:limit])
     for call in calls:

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 from agentweb.engine.enums import ApprovalStatus, CallStatus, ResultKind
 from agentweb.llm.protocols.refusals import UNREADABLE
 from agentweb.registry.models import Risk, Tool
+from agentweb.runs.expiry import is_overdue
 from agentweb.runs.models import Approval, Call, CallAnswer
 from agentweb.schema.json_text import pretty
 from agentweb.ui.diffs import Change, DiffLine, argument_changes, preview_lines
@@ -17,6 +18,7 @@ from agentweb.ui.effects import effect_text
 from agentweb.ui.excerpt import Excerpt, excerpt, of_ends
 from agentweb.ui.hidden import hides_something
 from agentweb.ui.labels import field_label
+from agentweb.ui.time_left import time_left
 
 ICONS = {
     "current_time": "calendar-clock",
@@ -96,6 +98,8 @@ class ApprovalPart:
     may_decide: bool
     decided: tuple[str, str, str] | None
     suspicious: bool
+    left: str = ""  # the time left to decide, in words
+    overdue: bool = False
 
     @property
     def open(self) -> bool:
@@ -203,9 +207,11 @@ def approval_part(row: Approval) -> ApprovalPart:
         text=text,
         changes=argument_changes(row.arguments, row.final_arguments) if row.status == Approval.Status.MODIFIED else [],
         arguments=asked,
-        may_decide=bool(getattr(row, "may_decide", False)),
+        may_decide=bool(getattr(row, "may_decide", False)) and not is_overdue(row),
         decided=DECISIONS.get(row.status),
         suspicious=any(hides_something(argument.text) for argument in asked),
+        left=time_left(row.expires_at),
+        overdue=is_overdue(row),
     )
 
 

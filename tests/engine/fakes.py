@@ -235,6 +235,9 @@ class Shell:
         self._clock += 1
         return self._clock
 
+    def pass_time(self, seconds: float) -> None:
+        self._clock += seconds
+
     async def _sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
 

@@ -9,6 +9,7 @@ from agentweb.engine.enums import ApprovalStatus, CallStatus, DecisionKind, Outc
 from agentweb.engine.events import ApprovalDecided, ApprovalRequested, RunFinished, RunPaused, ToolStarted
 from agentweb.engine.messages import ToolCall, ToolResult
 from agentweb.engine.ports import Allow, Ask, Deny, Preview, ToolError, Verdict
+from agentweb.engine.terms import Terms
 from tests.engine.fakes import ASK, FakePolicy, FakeTool, Shell, has, tool
 from tests.engine.scripted_model import Says, call
 
@@ -346,3 +347,19 @@ async def test_a_crash_after_the_approved_start_keeps_the_approval_of_a_repeatab
     assert [(one.arguments, one.attempt) for one in started] == [({"x": 2}, 1), ({"x": 2}, 2)]
     assert len([e for e in shell.events if isinstance(e, ApprovalDecided)]) == 1
     assert shell.results() == {"a": "(Run with arguments changed by Ann: {\"x\":2})\ndid {'x': 2}"}
+
+
+async def test_the_terms_of_the_rule_are_recorded_with_the_ask() -> None:
+    shell = await paused(call("a"), verdict=replace(ASK, terms=Terms(wait_minutes=5)))
+
+    assert shell.approval("a").terms == Terms(wait_minutes=5)
+
+
+async def test_the_time_in_which_a_run_waits_for_people_is_not_counted_as_its_own() -> None:
+    at_once, later = await paused(call("a")), await paused(call("a"))
+    later.pass_time(3_600)
+    for shell in (at_once, later):
+        shell.decide("a", APPROVE)
+        await shell.resume()
+
+    assert later.usage.seconds == at_once.usage.seconds > 0

@@ -8,6 +8,7 @@ import pytest
 from agentweb.engine import enums, events
 from agentweb.engine.codec import KINDS, decode, encode, kind_of
 from agentweb.engine.messages import AssistantMessage, ToolCall, ToolResult
+from agentweb.engine.terms import Terms
 from agentweb.engine.usage import Usage
 
 USAGE = Usage(turns=2, input_tokens=10, cost=Decimal("0.00001000"), seconds=1.5)
@@ -44,6 +45,7 @@ EXAMPLES = [
     events.ArgumentsRewritten("c1", "write_file", "scrub", {"path": "b"}),
     events.SeamFailed("recovery", "recover", "ValueError: no", "A person is asked."),
     events.ApprovalRequested("a1", "c1", "write_file", {}, enums.Risk.HIGH, "d", "rule", preview={"rows": [1]}),
+    events.ApprovalRequested("a1", "c1", "write_file", {}, enums.Risk.HIGH, "d", "rule", terms=Terms(5)),
     events.ApprovalDecided("a1", "c1", enums.ApprovalStatus.EXPIRED),
     events.ApprovalDecided("a1", "c1", enums.ApprovalStatus.MODIFIED, enums.DecisionKind.MODIFY, "Ann", "", {"a": 1}),
     events.QuestionAsked("a1", enums.Question.CIRCLES, {"sign": "same_call"}, {}, "d", "loop guard"),
@@ -62,3 +64,10 @@ def test_an_event_comes_back_from_json_as_it_was(event):
 
 def test_every_kind_of_event_has_an_example():
     assert {kind_of(event) for event in EXAMPLES} == set(KINDS)
+
+
+def test_an_event_from_before_a_field_was_there_is_read_as_it_was_meant():
+    asked = next(event for event in EXAMPLES if isinstance(event, events.ApprovalRequested))
+    stored = encode(asked)
+    del stored["terms"]
+    assert decode("ApprovalRequested", stored) == asked

@@ -37,6 +37,7 @@ FULL = rule(
             rule(DENY, requires_comment=True), [("requires_comment", "comment")], id="a refusal has no comment"
         ),
         pytest.param(rule(ALLOW, requires_comment=True), [("requires_comment", "comment")], id="nor has an allow"),
+        pytest.param(rule(DENY, wait_minutes=5), [("wait_minutes", "wait")], id="a wait where nobody is asked"),
         pytest.param(rule(ASK, reason="x"), [("reason", "reason")], id="a reason without a refusal"),
         pytest.param(rule(ALLOW, risk=HIGH), [("verdict", "high")], id="high never runs by itself"),
         pytest.param(rule(ASK, attended=False), [("verdict", "nobody")], id="nobody to ask"),
@@ -64,7 +65,16 @@ def test_what_keeps_a_rule_from_being_saved(one, expected):
         assert MESSAGES[each.key] % each.params
 
 
-@pytest.mark.parametrize("one", [FULL, rule(ASK), rule(RAISE, raise_to=HIGH, tainted=True), rule(ASK, attended=False)])
+@pytest.mark.parametrize(
+    "one",
+    [
+        FULL,
+        rule(ASK),
+        rule(ASK, wait_minutes=5),
+        rule(RAISE, raise_to=HIGH, tainted=True),
+        rule(ASK, attended=False),
+    ],
+)
 def test_a_rule_comes_back_as_it_was_stored(one):
     assert stored.read("default", 1, [stored.data(one)]) == (one,)
 
@@ -80,6 +90,7 @@ def test_a_rule_comes_back_as_it_was_stored(one):
         pytest.param([{"says": "allow", "agent": {"name": "x"}}], id="an agent without its id"),
         pytest.param([{"says": "allow", "tool": 5}], id="a number for a name"),
         pytest.param([{"says": "allow", "condition": ["path"]}], id="a list for a schema"),
+        pytest.param([{"says": "ask", "wait_minutes": -5}], id="a wait that was over before it began"),
         pytest.param([{"says": "deny", "tainted": "no"}], id="a text for a yes"),
         pytest.param([{"says": "allow", "weekday": "Sunday"}], id="something newer than this program"),
     ],

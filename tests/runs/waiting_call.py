@@ -4,6 +4,7 @@ from uuid import uuid4
 
 from agentweb.engine import enums, events
 from agentweb.engine.messages import AssistantMessage, ToolCall
+from agentweb.engine.terms import Terms
 from agentweb.engine.usage import Usage
 from agentweb.runs import journal
 from agentweb.runs.models import Approval, Run
@@ -20,6 +21,7 @@ def waiting_approvals(
     arguments: dict | None = None,
     risk: enums.Risk = enums.Risk.MEDIUM,
     requires_comment: bool = False,
+    terms: Terms | None = None,
 ) -> list[Approval]:
     """``count`` pending approvals of calls of one message, in order, as the owner sees them."""
     arguments = arguments or {"path": "a.txt", "content": "hello"}
@@ -30,7 +32,7 @@ def waiting_approvals(
     said = AssistantMessage(message, "", "", calls, enums.Finish.TOOL_CALLS)
     asks = tuple(
         events.ApprovalRequested(
-            str(uuid4()), call.id, name, arguments, risk, "digest", "rule", requires_comment=requires_comment
+            str(uuid4()), call.id, name, arguments, risk, "digest", "rule", requires_comment, terms=terms
         )
         for call in calls
     )

@@ -15,6 +15,7 @@ from agentweb.chat.views.cards import card_of, place_of
 from agentweb.engine.enums import DecisionKind
 from agentweb.runs import decisions, selectors, waiting
 from agentweb.runs.errors import Conflict, Forbidden, Invalid, NotFound
+from agentweb.runs.expiry import is_overdue
 from agentweb.runs.models import Approval, Call
 from agentweb.schema.json_text import JsonError, canonical, parse_json
 from agentweb.schema.problems import render as render_problem
@@ -26,7 +27,6 @@ from agentweb.ui.questions import question_card
 from agentweb.ui.timeline import one_card
 
 INBOX = 100
-URGENCY = {"high": 0, "medium": 1, "low": 2}
 FORM = "chat/_modify_form.html"
 
 
@@ -48,7 +48,6 @@ def _inbox(request: HttpRequest, show: str) -> list[dict[str, Any]]:
         lost: list[Call] = []
     else:
         rows, lost = waiting.inbox(request.user, INBOX)
-        rows.sort(key=lambda row: URGENCY.get(row.risk, 0))
     asked = [row.call for row in rows if row.call is not None]
     names = labels([*asked, *lost])
     return [_call_item(call, names, call.started_at) for call in lost] + [_item(row, names) for row in rows]
@@ -192,7 +191,7 @@ def approval_modify(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
     approval = _of_a_call(request, public_id)
     if not approval.may_decide:
         raise Forbidden(_("You may not decide about this call."))
-    if approval.status != Approval.Status.PENDING:
+    if approval.status != Approval.Status.PENDING or is_overdue(approval):
         return _card(request, approval, conflict=_("This call no longer waits for a decision."), status=409)
     schema = decisions.parameters(approval)
     if request.method != "POST":

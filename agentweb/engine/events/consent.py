@@ -5,11 +5,13 @@ from dataclasses import dataclass
 
 from agentweb.engine.enums import ApprovalStatus, DecisionKind, Question, Risk
 from agentweb.engine.messages import Json
+from agentweb.engine.terms import Terms
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequested:
-    """The run asks people about one call. ``digest`` binds the decision to arguments, tool definition and policy."""
+    """The run asks people about one call. ``digest`` binds the decision to arguments, tool definition and policy;
+    ``terms``: those that rules make, which hold for this approval whatever becomes of the rules."""
 
     approval: str
     call: str
@@ -22,6 +24,7 @@ class ApprovalRequested:
     effect: str = ""
     preview: Mapping[str, Json] | None = None
     replaces: str = ""
+    terms: Terms | None = None
 
 
 @dataclass(frozen=True, slots=True)

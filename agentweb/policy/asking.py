@@ -1,0 +1,34 @@
+"""On which terms people are asked, when several rules ask about one call: each of them must be satisfied."""
+
+from collections.abc import Iterable
+
+from agentweb.engine.terms import Terms
+from agentweb.policy.rules import Rule
+
+ANY = Terms()
+
+
+def terms_of(rules: Iterable[Rule]) -> Terms | None:
+    """The strictest of what the rules want; None where they want nothing in particular."""
+    found = [own_terms(rule) for rule in rules]
+    waits = [one.wait_minutes for one in found if one.wait_minutes]
+    merged = Terms(wait_minutes=min(waits, default=0))
+    return merged if merged != ANY else None
+
+
+def own_terms(rule: Rule) -> Terms:
+    """What one rule wants."""
+    return Terms(wait_minutes=rule.wait_minutes)
+
+
+def has_terms(rule: Rule) -> bool:
+    return own_terms(rule) != ANY
+
+
+def each_once(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+    """The rules without repetition; they cannot be put into a set, since their conditions can be changed."""
+    found: list[Rule] = []
+    for rule in rules:
+        if rule not in found:
+            found.append(rule)
+    return tuple(found)

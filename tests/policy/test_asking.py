@@ -1,0 +1,49 @@
+"""On which terms people are asked, when one rule or several ask about a call."""
+
+import pytest
+
+from agentweb.engine.terms import Terms
+from agentweb.policy.judging import judge
+from tests.policy.rules import ALLOW, ASK, DENY, HIGH, LOW, RAISE, facts, rule
+
+PLAIN = rule(ASK)
+
+
+@pytest.mark.parametrize(
+    ("rules", "risk", "expected"),
+    [
+        pytest.param((), LOW, None, id="nobody wants anything"),
+        pytest.param((PLAIN,), LOW, None, id="a rule without terms"),
+        pytest.param((rule(ASK, wait_minutes=30),), LOW, Terms(30), id="one rule"),
+        pytest.param((PLAIN, rule(ASK, wait_minutes=30)), LOW, Terms(30), id="not the one that decides"),
+        pytest.param((rule(ASK, wait_minutes=9), rule(ASK, wait_minutes=5)), LOW, Terms(5), id="the shorter wait"),
+        pytest.param((rule(ASK, "clock", wait_minutes=5),), LOW, None, id="rules that mean other calls do not count"),
+        pytest.param(
+            (rule(RAISE, raise_to=HIGH), rule(ASK, risk=LOW, wait_minutes=5), rule(ASK, risk=HIGH, wait_minutes=3)),
+            LOW,
+            Terms(3),
+            id="at each level that is judged",
+        ),
+    ],
+)
+def test_the_terms_that_people_are_asked_on(rules, risk, expected):
+    assert judge(rules, facts(risk=risk)).verdict.terms == expected
+
+
+def test_a_rule_that_may_mean_the_call_makes_its_terms():
+    about_admins = rule(ASK, role="admin", wait_minutes=5)
+    assert judge((PLAIN, about_admins), facts(role=None)).verdict.terms == Terms(5)
+
+
+@pytest.mark.parametrize("stronger", [rule(DENY), rule(ALLOW)])
+def test_what_asks_nobody_has_no_terms(stronger):
+    rules = (stronger, rule(ASK, "clock", wait_minutes=5))
+    assert not hasattr(judge(rules, facts()).verdict, "terms")
+
+
+def test_the_words_that_bind_a_decision_name_each_rule_with_terms_and_its_version():
+    other = rule(ASK, "write_*", wait_minutes=5)
+    assert judge((PLAIN, other, rule(ASK, "write_f*")), facts()).recorded == (
+        "default v1: * → ask; also default v1: write_* → ask"
+    )
+    assert judge((other,), facts()).recorded == "default v1: write_* → ask"
