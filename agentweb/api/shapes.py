@@ -161,6 +161,8 @@ def approval_out(row: Approval) -> dict[str, Any]:
         "may_decide": row.may_decide and row.status == Approval.Status.PENDING and not is_overdue(row),
         "requires_comment": row.requires_comment,
         "effect": row.effect,
+        "preview": row.preview,
+        "previewed_at": _time(row.previewed_at),
         "rule": row.rule,
         "final_arguments": row.final_arguments,
         "comment": row.comment,

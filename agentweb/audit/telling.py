@@ -175,6 +175,10 @@ def _approval_requested(fact: events.ApprovalRequested, tool: str) -> Telling:
     return Telling(_("Approval wanted: %(tool)s") % {"tool": tool}, "shield-alert", "waiting")
 
 
+def _preview_renewed(fact: events.PreviewRenewed, tool: str) -> Telling:
+    return Telling(_("Someone looked again: %(tool)s would do something else") % {"tool": tool}, "eye", "waiting")
+
+
 def _approval_decided(fact: events.ApprovalDecided, tool: str) -> Telling:
     css, icon, state = DECISIONS[fact.status]
     return Telling(f"{tool}: {state}", icon, css)
@@ -234,6 +238,7 @@ _TELLERS: dict[type[events.Event], Callable[[Any, str], Telling]] = {
     events.SeamFailed: _seam_failed,
     events.ApprovalRequested: _approval_requested,
     events.ApprovalDecided: _approval_decided,
+    events.PreviewRenewed: _preview_renewed,
     events.QuestionAsked: _question_asked,
     events.QuestionDecided: _question_decided,
     events.TurnFinished: _turn_finished,

@@ -101,6 +101,9 @@ class Timeline:
             case events.ApprovalRequested(approval=approval):
                 self._asked[approval] = fact
                 return replace(entry, shown=_shown(fact))
+            case events.PreviewRenewed(approval=approval) if approval in self._asked:
+                renewed = replace(self._asked[approval], effect=fact.effect, preview=fact.preview)
+                return replace(entry, shown=_shown(renewed))
             case events.ApprovalDecided():
                 return self._decided(entry, fact)
             case events.QuestionDecided():

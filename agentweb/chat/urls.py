@@ -39,5 +39,6 @@ urlpatterns = [
     path("approvals/", approvals.approvals, name="approvals"),
     path("approvals/count", approvals.approvals_count, name="approvals_count"),
     path("approvals/<uuid:public_id>/decide", approvals.approval_decide, name="approval_decide"),
+    path("approvals/<uuid:public_id>/look", approvals.approval_look, name="approval_look"),
     path("approvals/<uuid:public_id>/modify", approvals.approval_modify, name="approval_modify"),
 ]

@@ -4,30 +4,26 @@ A round is every read that may run, together, and at most one call with side eff
 """
 
 import asyncio
-import logging
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import aclosing
 
-from agentweb.engine import sentences
-from agentweb.engine.digest import call_digest
+from agentweb.engine.digest import call_digest, preview_digest
+from agentweb.engine.enums import CallStatus
 from agentweb.engine.events import ApprovalRequested, Event, Step, ToolProgressed
 from agentweb.engine.executing import End, Report, execute
 from agentweb.engine.judging import Asked, Candidate, Cleared, Held, Ruling, Settled, rule
-from agentweb.engine.messages import Json
-from agentweb.engine.ports import Preview, ToolError
+from agentweb.engine.ports import Preview
+from agentweb.engine.previewing import look_in_time, shown
 from agentweb.engine.racing import Feed, unless_cancelled
 from agentweb.engine.recovering import take_up
 from agentweb.engine.work import Work
-
-logger = logging.getLogger(__name__)
-PREVIEW_S = 10.0  # a preview that takes longer is left out, since people wait for the card
 
 
 async def act(work: Work) -> AsyncGenerator[Step, None]:
     """Run, ask, suspend or refuse what is open. Starts are recorded before anything runs."""
     if work.may_act:
         await take_up(work)
-    while work.may_act and (rulings := await rule(work)):
+    while work.may_act and (rulings := await _seen_again(work, await rule(work))):
         asked = [one for one in rulings if isinstance(one, Asked)]
         if asked and work.pending:
             yield work.take()  # results do not wait for previews
@@ -45,6 +41,26 @@ async def act(work: Work) -> AsyncGenerator[Step, None]:
         async with aclosing(_round(work, [one.candidate for one in starts])) as steps:
             async for step in steps:
                 yield step
+
+
+async def _seen_again(work: Work, rulings: tuple[Ruling, ...]) -> tuple[Ruling, ...]:
+    """The same rulings, but that people are asked again about what would start now and do something else than they saw.
+
+    A call that was lost with its worker has perhaps done a part of it, so its preview proves nothing any more."""
+    starts = [one for one in _startable(rulings, work.setup.sequential) if one.asks is not None]
+    checked = [one.candidate for one in starts if one.candidate.entry.status is not CallStatus.STARTED]
+    previews = await _previews(work, checked)
+    changed = {
+        one.entry.call.id: preview
+        for one, preview in zip(checked, previews, strict=False)
+        if one.decision is not None and preview_digest(preview) != one.decision.seen
+    }
+    return tuple(
+        Asked(one.candidate, one.asks)
+        if isinstance(one, Cleared) and one.asks is not None and one.candidate.entry.call.id in changed
+        else one
+        for one in rulings
+    )
 
 
 def _startable(rulings: Iterable[Ruling], sequential: bool) -> list[Cleared]:
@@ -95,44 +111,36 @@ async def _requests(work: Work, asked: list[Asked]) -> dict[str, ApprovalRequest
     """By call id, what to ask people; previews are made at the same time. Incomplete only when cancelled."""
     if not asked:
         return {}
-    previews = await unless_cancelled(
-        work.setup.controls, asyncio.gather(*(_preview(work, one.candidate) for one in asked))
-    )
+    previews = await _previews(work, [one.candidate for one in asked])
     return {
-        one.candidate.entry.call.id: _request(work, one, preview)
-        for one, preview in zip(asked, previews or [], strict=False)
+        one.candidate.entry.call.id: _request(work, one, preview) for one, preview in zip(asked, previews, strict=False)
     }
 
 
+async def _previews(work: Work, candidates: list[Candidate]) -> list[Preview | None]:
+    """What each call would do; all at the same time. Empty when cancelled."""
+    if not candidates:
+        return []
+    tools = work.setup.tools
+    looks = (look_in_time(one.tool, one.arguments, tools.context(one.entry.call.id)) for one in candidates)
+    return await unless_cancelled(work.setup.controls, asyncio.gather(*looks)) or []
+
+
 def _request(work: Work, asked: Asked, preview: Preview | None) -> ApprovalRequested:
-    candidate, ask = asked.candidate, asked.ask
-    shown: Mapping[str, Json] | None = None
-    if preview is not None and preview.kind:
-        shown = {"kind": preview.kind, "data": dict(preview.data)}
+    candidate, ask, seen = asked.candidate, asked.ask, preview_digest(preview)
     return ApprovalRequested(
         approval=work.setup.new_id(),
         call=candidate.entry.call.id,
         name=candidate.entry.call.name,
         arguments=candidate.arguments,
         risk=ask.risk,
-        digest=call_digest(candidate.arguments, candidate.tool.spec.digest, ask.rule),
+        digest=call_digest(candidate.arguments, candidate.tool.spec.digest, ask.rule, seen),
         rule=ask.rule,
         requires_comment=ask.requires_comment,
         effect=preview.effect if preview is not None else "",
-        preview=shown,
+        preview=shown(preview),
         replaces=candidate.entry.approval,
         terms=ask.terms,
+        definition=candidate.tool.spec.digest,
+        seen=seen,
     )
-
-
-async def _preview(work: Work, candidate: Candidate) -> Preview | None:
-    """What the call would do, or a sentence that nobody knows: a failed preview must not keep people from deciding."""
-    try:
-        context = work.setup.tools.context(candidate.entry.call.id)
-        preview = asyncio.to_thread(candidate.tool.preview, candidate.arguments, context)
-        return await asyncio.wait_for(preview, PREVIEW_S)
-    except ToolError as error:
-        return Preview(str(error))
-    except Exception:
-        logger.warning("The tool %s has no preview for a call", candidate.entry.call.name, exc_info=True)
-        return Preview(sentences.NO_PREVIEW)

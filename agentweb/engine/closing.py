@@ -96,6 +96,7 @@ def decided(entry: CallEntry) -> tuple[ApprovalDecided, ...]:
                 comment=decision.comment,
                 arguments=final if runs else None,
                 response=decision.response,
+                seen=decision.seen if runs else "",
             ),
         )
     if decision is None and entry.expired and not entry.taken:

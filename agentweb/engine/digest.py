@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping
 
 from agentweb.engine.messages import Json
+from agentweb.engine.ports import Preview
 
 
 def canonical(value: Json) -> str:
@@ -14,9 +15,18 @@ def canonical(value: Json) -> str:
     return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"))
 
 
-def call_digest(arguments: Mapping[str, Json] | None, tool_digest: str, rule: str) -> str:
-    """SHA-256 (hex) over the arguments, the digest of the tool's definition and the rule that applied."""
-    return hashlib.sha256(canonical([arguments, tool_digest, rule]).encode()).hexdigest()
+def call_digest(arguments: Mapping[str, Json] | None, tool_digest: str, rule: str, seen: str = "") -> str:
+    """SHA-256 (hex) over the arguments, the digest of the tool's definition, the rule that applied (which names the
+    version of its policy) and the digest of the preview, if one was shown."""
+    bound: list[Json] = [arguments, tool_digest, rule]
+    return hashlib.sha256(canonical([*bound, seen] if seen else bound).encode()).hexdigest()
+
+
+def preview_digest(preview: Preview | None) -> str:
+    """SHA-256 (hex) over all that a preview shows; empty where the tool has none."""
+    if preview is None:
+        return ""
+    return hashlib.sha256(canonical([preview.effect, preview.kind, preview.data]).encode()).hexdigest()
 
 
 def question_digest(about: str, facts: Mapping[str, Json], offer: Mapping[str, Json]) -> str:

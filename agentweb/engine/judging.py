@@ -74,10 +74,11 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Cleared:
-    """The call may start as soon as its turn comes."""
+    """The call may start as soon as its turn comes. ``asks``: what people were asked, and agreed to."""
 
     candidate: Candidate
     rule: str
+    asks: Ask | None = None
 
     @property
     def reads(self) -> bool:
@@ -202,7 +203,7 @@ def _rule(candidate: Candidate, final: Verdict, shown: Verdict) -> Settled | Ask
             # Nobody would be asked about this call now, so an older ask has nothing to protect any more.
             return Cleared(candidate, name)
         case Ask(rule=name):
-            return Cleared(candidate, name) if _consented(candidate, final, shown) else Asked(candidate, final)
+            return Cleared(candidate, name, final) if _consented(candidate, final, shown) else Asked(candidate, final)
         case _:
             assert_never(final)
 
@@ -221,7 +222,7 @@ def _consented(candidate: Candidate, final: Ask, shown: Verdict) -> bool:
         return False
     if final.requires_comment and not decision.comment:
         return False
-    bound = call_digest(candidate.shown, candidate.tool.spec.digest, shown.rule)
+    bound = call_digest(candidate.shown, candidate.tool.spec.digest, shown.rule, candidate.entry.seen)
     return final.rule == shown.rule and decision.digest == bound
 
 

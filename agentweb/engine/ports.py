@@ -142,7 +142,9 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a call would do, found without doing it. ``kind`` names the template: diff, text; ``data`` fills it."""
+    """What a call would do, found without doing it. ``kind`` names the template: diff, text; ``data`` fills it.
+
+    It must come out the same as long as the call would do the same: whoever agreed to another one is asked again."""
 
     effect: str
     kind: str = ""
@@ -247,7 +249,9 @@ class Policy(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a person decided about an open call, read from the rows when the transcript was loaded."""
+    """What a person decided about an open call, read from the rows when the transcript was loaded.
+
+    ``seen``: the digest of the preview of what they agreed to, empty where the tool has none."""
 
     approval: str
     kind: DecisionKind
@@ -256,6 +260,7 @@ class Decision:
     arguments: Mapping[str, Json] | None = None
     comment: str = ""
     response: str = ""
+    seen: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from agentweb.engine.events import (
     NoteAdded,
     OutcomeSettled,
     OutcomeUnknown,
+    PreviewRenewed,
     QuestionAsked,
     QuestionDecided,
     ResultReceived,
@@ -55,6 +56,7 @@ CallEvent = (
     | ArgumentsRewritten
     | ApprovalRequested
     | ApprovalDecided
+    | PreviewRenewed
 )
 
 
@@ -63,10 +65,11 @@ class CallEntry:
     """One call and all that has happened to it.
 
     ``arguments`` are those that run (None: those of the model); ``shown`` those of the latest approval, whose id and
-    digest are ``approval`` and ``approval_digest``. ``decision`` is what a person said last about this call, ``taken``
-    tells whether the run has recorded that (ApprovalDecided); a decision that was taken before the call was suspended
-    or its worker was lost says nothing about what to do now. ``expired``: nobody decided in time. ``answer`` came from
-    outside about a call that waits for it, and is there until the run has recorded it.
+    digest are ``approval`` and ``approval_digest``, and whose preview has the digest ``seen``. ``decision`` is what a
+    person said last about this call, ``taken`` tells whether the run has recorded that (ApprovalDecided); a decision
+    that was taken before the call was suspended or its worker was lost says nothing about what to do now. ``expired``:
+    nobody decided in time. ``answer`` came from outside about a call that waits for it, and is there until the run has
+    recorded it.
     """
 
     call: ToolCall
@@ -75,6 +78,7 @@ class CallEntry:
     decision: Decision | None = None
     approval: str = ""
     approval_digest: str = ""
+    seen: str = ""
     arguments: Mapping[str, Json] | None = None
     attempt: int = 0
     shown: Mapping[str, Json] | None = None
@@ -340,11 +344,14 @@ def _moved(entry: CallEntry, event: CallEvent) -> CallEntry:
                 status=CallStatus.WAITING,
                 approval=event.approval,
                 approval_digest=event.digest,
+                seen=event.seen,
                 arguments=event.arguments,
                 shown=event.arguments,
                 decision=None,
                 taken=False,
             )
+        case PreviewRenewed():
+            return replace(entry, approval_digest=event.digest, seen=event.seen)
         case ApprovalDecided():
             expired = event.status is ApprovalStatus.EXPIRED
             decision = _decision(entry, event)
@@ -372,4 +379,5 @@ def _decision(entry: CallEntry, event: ApprovalDecided) -> Decision | None:
         arguments=event.arguments,
         comment=event.comment,
         response=event.response,
+        seen=event.seen,
     )

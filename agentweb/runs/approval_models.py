@@ -15,7 +15,9 @@ class Approval(models.Model):
     """One ask: what was shown, then what was decided. ``taken_at``: the run has acted on it.
 
     It is about one call, or, as a ``question``, about the run itself; ``facts`` are then what people should know, and
-    ``arguments`` what a plain yes agrees to."""
+    ``arguments`` what a plain yes agrees to. ``digest`` covers the arguments, the tool's ``definition``, the rule with
+    the version of its policy, and the preview, made at ``previewed_at``, whose own digest is ``seen``. The ``final_…``
+    are what was decided on after changes, and what that was shown to do."""
 
     class Status(models.TextChoices):
         PENDING = enums.ApprovalStatus.PENDING.value, _("Pending")
@@ -44,7 +46,14 @@ class Approval(models.Model):
     requires_comment = models.BooleanField(default=False)
     effect = models.TextField(blank=True)
     preview = models.JSONField(null=True)
+    previewed_at = models.DateTimeField(null=True)
+    definition = models.CharField(max_length=64, blank=True)
+    seen = models.CharField(max_length=64, blank=True)
+    replaces = models.ForeignKey("self", models.SET_NULL, related_name="replaced_by", null=True)
     final_arguments = models.JSONField(null=True)
+    final_effect = models.TextField(blank=True)
+    final_preview = models.JSONField(null=True)
+    final_seen = models.CharField(max_length=64, blank=True)
     comment = models.TextField(_("comment"), blank=True)
     response = models.TextField(blank=True)
     decided_by = models.ForeignKey(

@@ -35,6 +35,7 @@ def changed_cards(run: str, batch: Iterable[events.Event]) -> list[Card]:
                 | events.ArgumentsRewritten(call=call)
                 | events.ApprovalRequested(call=call)
                 | events.ApprovalDecided(call=call)
+                | events.PreviewRenewed(call=call)
             ):
                 cards[("call", call)] = None
             case events.QuestionAsked(approval=approval) | events.QuestionDecided(approval=approval):

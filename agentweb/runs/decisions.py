@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from agentweb.engine.enums import DecisionKind
-from agentweb.runs import journal, outbox
+from agentweb.runs import journal, looking, outbox
 from agentweb.runs.cards import card_of
 from agentweb.runs.errors import Conflict, Forbidden, Invalid
 from agentweb.runs.expiry import is_overdue
@@ -51,17 +51,22 @@ def decide(
     arguments: Any = None,
     comment: str = "",
     response: str = "",
+    seen: str | None = None,
 ) -> Approval:
     """Record a person's decision and let the run go on, on commit.
 
-    ``digest`` is the one shown on the card: it ties the decision to what was seen. Raises Forbidden; Invalid with the
-    fields named; Conflict with the true state when the approval is decided, expired, cancelled or not the one shown.
+    ``digest`` is the one shown on the card: it ties the decision to what was seen; ``seen`` is that of the preview that
+    was shown for changed arguments, None where none was. Raises Forbidden; Invalid with the fields named; Conflict with
+    the true state when the approval is decided, expired, cancelled or not the one shown, or when the changed call would
+    do something else by now.
     """
     if not approval.may_decide:
         raise Forbidden(_("You may not decide about this call."))
     kind = _kind(decision)
     comment, response = words_of("comment", comment, MAX_COMMENT), words_of("response", response, MAX_COMMENT)
     changes = _changes(kind, approval, arguments, comment, response)
+    if kind is DecisionKind.MODIFY:
+        changes |= _looked_at(approval, changes["final_arguments"], seen)
     with transaction.atomic():
         run = Run.objects.select_for_update().get(pk=approval.run_id)
         _still_open(approval, run, digest)
@@ -122,6 +127,14 @@ def _changes(kind: DecisionKind, approval: Approval, arguments: Any, comment: st
         raise Invalid(_("The changed arguments are not valid."), problems)
     same = canonical(arguments) == canonical(approval.arguments)
     return {"status": STATUS[DecisionKind.APPROVE if same else kind], "final_arguments": dict(arguments)}
+
+
+def _looked_at(approval: Approval, arguments: Mapping[str, Any], seen: str | None) -> dict[str, Any]:
+    """What the call would do with the changed arguments; the worker looks again before the call. Raises Changed."""
+    look = looking.look_at(approval, arguments)
+    if seen is not None and seen != look.seen:
+        raise looking.Changed(_("What the changed call would do is no longer what was shown."), state(approval))
+    return {"final_effect": look.effect, "final_preview": look.preview, "final_seen": look.seen}
 
 
 def _still_open(approval: Approval, run: Run, digest: str) -> None:

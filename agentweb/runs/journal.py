@@ -136,6 +136,15 @@ def start(row: Run, batch: events.Batch) -> None:
     outbox.announce(row, clean, row.last_event)
 
 
+def amend(run: int, batch: events.Batch) -> None:
+    """Record what a person found out about a run that waits. Called inside a transaction. Raises LeaseLost when it does
+    not wait."""
+    row: Run | None = _LOCKED.first(pk=run)
+    if row is None or row.status != Run.Status.WAITING:
+        raise LeaseLost(str(run))
+    _write(row, batch)
+
+
 def release(claimed: Claimed) -> None:
     """Give a run back at a boundary, so that another worker goes on with it."""
     with transaction.atomic():

@@ -304,8 +304,25 @@ class Projection:
             effect=event.effect,
             preview=encode(event.preview),
             expires_at=end_of_wait(event.terms, self.now),
+            previewed_at=self.now if event.seen else None,
+            definition=event.definition,
+            seen=event.seen,
+            replaces=self._replaced(event.replaces),
         )
         self._call(event.call, status=CallStatus.WAITING.value)
+
+    def _replaced(self, approval: str) -> Approval | None:
+        return Approval.objects.only("pk").filter(public_id=approval, run=self.run).first() if approval else None
+
+    @_apply.register
+    def _(self, event: events.PreviewRenewed) -> None:
+        Approval.objects.filter(public_id=event.approval, run=self.run).update(
+            digest=event.digest,
+            effect=event.effect,
+            preview=encode(event.preview),
+            previewed_at=self.now,
+            seen=event.seen,
+        )
 
     @_apply.register
     def _(self, event: events.QuestionAsked) -> None:

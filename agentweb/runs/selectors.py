@@ -201,7 +201,7 @@ def conversations_for(user: User) -> QuerySet[Conversation]:
 def approvals_for(user: User, *, status: str | None = None, run: Run | None = None) -> QuerySet[Approval]:
     """The approvals in conversations that the person sees, newest first."""
     found = Approval.objects.select_related(
-        "call", "run__snapshot", "run__conversation__team", "run__conversation__owner", "decided_by"
+        "call", "run__conversation__team", "run__conversation__owner", "decided_by", "replaces"
     ).filter(run__conversation__in=_seen(user))
     if status is not None:
         found = found.filter(status=status)
@@ -300,7 +300,7 @@ def answers_of_calls() -> Prefetch:
 
 
 def _approvals() -> QuerySet[Approval]:
-    return Approval.objects.select_related("decided_by").order_by("-pk")
+    return Approval.objects.select_related("decided_by", "replaces").order_by("-pk")
 
 
 def _answers() -> QuerySet[CallAnswer]:

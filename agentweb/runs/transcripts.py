@@ -241,6 +241,7 @@ def _entry(row: Call, approval: Approval | None, answer: CallAnswer | None) -> C
         entry |= {
             "approval": str(approval.public_id),
             "approval_digest": approval.digest,
+            "seen": approval.seen,
             "shown": approval.arguments,
             "decision": _decision(approval),
             "taken": approval.taken_at is not None,
@@ -295,4 +296,5 @@ def _decision(approval: Approval) -> Decision | None:
         arguments=approval.final_arguments,
         comment=approval.comment,
         response=approval.response,
+        seen=approval.final_seen if kind is DecisionKind.MODIFY else approval.seen,
     )

@@ -59,7 +59,7 @@ def inbox(user: User, limit: int) -> tuple[list[Approval], list[Call]]:
     The riskiest approvals come first; of those, the ones with the least time left, then the oldest."""
     urgent = (_URGENCY, F("expires_at").asc(nulls_last=True), "pk")
     approvals = approvals_waiting_for(user).select_related("call__message").order_by(*urgent)[:limit]
-    people = ("message", "run__snapshot", "run__conversation__team", "run__conversation__owner")
+    people = ("message", "run__conversation__team", "run__conversation__owner")
     calls = list(calls_waiting_for(user).select_related(*people).order_by("pk")[:limit])
     for call in calls:
         call.may_decide = True

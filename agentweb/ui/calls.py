@@ -13,7 +13,8 @@ from agentweb.registry.models import Risk, Tool
 from agentweb.runs.expiry import is_overdue
 from agentweb.runs.models import Approval, Call, CallAnswer
 from agentweb.schema.json_text import pretty
-from agentweb.ui.diffs import Change, DiffLine, argument_changes, preview_lines
+from agentweb.ui.again import Again, asked_again
+from agentweb.ui.diffs import Change, DiffLine, argument_changes, is_failed, preview_lines
 from agentweb.ui.effects import effect_text
 from agentweb.ui.excerpt import Excerpt, excerpt, of_ends
 from agentweb.ui.hidden import hides_something
@@ -85,7 +86,8 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalPart:
-    """The approval of a call: the facts, and what may be done now. ``open`` means that a decision is wanted."""
+    """The approval of a call: the facts, and what may be done now. ``open`` means that a decision is wanted; ``failed``
+    that nobody could work out what the call would do."""
 
     row: Approval
     risk_word: str
@@ -100,6 +102,8 @@ class ApprovalPart:
     suspicious: bool
     left: str = ""  # the time left to decide, in words
     overdue: bool = False
+    failed: bool = False
+    again: Again | None = None
 
     @property
     def open(self) -> bool:
@@ -212,6 +216,8 @@ def approval_part(row: Approval) -> ApprovalPart:
         suspicious=any(hides_something(argument.text) for argument in asked),
         left=time_left(row.expires_at),
         overdue=is_overdue(row),
+        failed=is_failed(row.preview),
+        again=asked_again(row) if row.status == Approval.Status.PENDING else None,
     )
 
 

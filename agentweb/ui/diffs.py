@@ -6,6 +6,7 @@ from typing import Any
 
 from django.utils.translation import ngettext
 
+from agentweb.engine.previewing import FAILED
 from agentweb.schema.diff import DiffSegment, diff
 from agentweb.schema.json_text import pretty
 from agentweb.schema.unified import Row, RowKind, unified
@@ -45,6 +46,11 @@ def preview_lines(preview: Any) -> tuple[list[DiffLine], str]:
         return [_recorded(row) for row in rows if isinstance(row, Mapping)], ""
     text = data.get("text", "")
     return [], text if isinstance(text, str) else ""
+
+
+def is_failed(preview: Any) -> bool:
+    """Whether this stands in for a preview that could not be made."""
+    return isinstance(preview, Mapping) and preview.get("kind") == FAILED
 
 
 def argument_changes(before: Any, after: Any) -> list[Change]:

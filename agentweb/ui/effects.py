@@ -8,6 +8,8 @@ import re
 
 from django.utils.translation import gettext, gettext_noop, ngettext
 
+from agentweb.engine.sentences import NO_PREVIEW
+
 _LINES = r"(?P<lines>[\d,]+ lines?)"
 _FORMS = (
     (re.compile(rf"Creates (?P<path>.+) \({_LINES}\)"), gettext_noop("Creates %(path)s (%(lines)s)")),
@@ -19,6 +21,7 @@ _FORMS = (
         gettext_noop("Replaces %(path)s (%(size)s, not text) by %(lines)s"),
     ),
     (re.compile(r"Deletes (?P<path>.+) \((?P<size>[\d.]+ \w+)\)"), gettext_noop("Deletes %(path)s (%(size)s)")),
+    (re.compile(re.escape(NO_PREVIEW)), gettext_noop("What this call would do could not be worked out beforehand.")),
     (re.compile(r"This would fail: (?P<error>.+)", re.DOTALL), gettext_noop("This would fail: %(error)s")),
 )
 

@@ -80,6 +80,15 @@
   localTimes(document);
   document.addEventListener("htmx:after:process", (event) => localTimes(event.target));
 
+  // How long ago something was seen: it goes on while the page stays open.
+  const inWords = new Intl.RelativeTimeFormat(document.documentElement.lang, { numeric: "auto" });
+  setInterval(() => {
+    for (const time of document.querySelectorAll("time[data-age]")) {
+      const minutes = Math.round((Date.now() - new Date(time.dateTime)) / 60000);
+      if (minutes > 0) time.textContent = minutes < 60 ? inWords.format(-minutes, "minute") : inWords.format(-Math.round(minutes / 60), "hour");
+    }
+  }, 30000);
+
   // --- small things -------------------------------------------------------------------------------------------------
 
   // A form that may be sent once: its buttons go off after the first click, and on again when the page comes back.

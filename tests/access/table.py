@@ -89,6 +89,7 @@ PAGES = [
     Row("runs/<run>/queue/<queued>/edit", "POST", Needs.WRITE, TEXT),
     Row("runs/<run>/queue/<queued>/remove", "POST", Needs.WRITE),
     Row("approvals/<approval>/decide", "POST", Needs.DECIDE, DECISION),
+    Row("approvals/<approval>/look", "POST", Needs.DECIDE),
     Row("approvals/<approval>/modify", "GET", Needs.DECIDE),
     Row("audit/", "GET", Needs.REVIEW),
     Row("audit/runs/<run>/", "GET", Needs.REVIEW),

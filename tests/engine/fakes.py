@@ -319,7 +319,7 @@ class Shell:
     def decide(self, call: str, kind: DecisionKind, **fields: Any) -> None:
         """Ann decides what the card shows."""
         asked = self.approval(call)
-        self.decisions[call] = Decision(asked.approval, kind, "Ann", asked.digest, **fields)
+        self.decisions[call] = Decision(asked.approval, kind, "Ann", asked.digest, **{"seen": asked.seen, **fields})
 
     def say(self, kind: DecisionKind, **fields: Any) -> None:
         """Ann answers what the run asks about itself."""

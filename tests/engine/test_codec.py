@@ -47,6 +47,7 @@ EXAMPLES = [
     events.ApprovalRequested("a1", "c1", "write_file", {}, enums.Risk.HIGH, "d", "rule", preview={"rows": [1]}),
     events.ApprovalRequested("a1", "c1", "write_file", {}, enums.Risk.HIGH, "d", "rule", terms=Terms(5)),
     events.ApprovalDecided("a1", "c1", enums.ApprovalStatus.EXPIRED),
+    events.PreviewRenewed("a1", "c1", "write_file", "d", "Creates a.txt", {"kind": "text", "data": {"text": "x"}}, "s"),
     events.ApprovalDecided("a1", "c1", enums.ApprovalStatus.MODIFIED, enums.DecisionKind.MODIFY, "Ann", "", {"a": 1}),
     events.QuestionAsked("a1", enums.Question.CIRCLES, {"sign": "same_call"}, {}, "d", "loop guard"),
     events.QuestionAsked("a2", enums.Question.BUDGET, {"turns": None}, {"amount": 0.25}, "d", "budget", True),

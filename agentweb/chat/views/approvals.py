@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from agentweb.chat.forms import text_of
 from agentweb.chat.views.cards import card_of, place_of
 from agentweb.engine.enums import DecisionKind
-from agentweb.runs import decisions, selectors, waiting
+from agentweb.runs import decisions, looking, selectors, waiting
 from agentweb.runs.errors import Conflict, Forbidden, Invalid, NotFound
 from agentweb.runs.expiry import is_overdue
 from agentweb.runs.models import Approval, Call
@@ -21,7 +21,7 @@ from agentweb.schema.json_text import JsonError, canonical, parse_json
 from agentweb.schema.problems import render as render_problem
 from agentweb.ui import schema_forms
 from agentweb.ui.answers import changes_lists, full_page, is_fragment, page
-from agentweb.ui.calls import labels
+from agentweb.ui.calls import approval_part, labels
 from agentweb.ui.diffs import argument_changes
 from agentweb.ui.questions import question_card
 from agentweb.ui.timeline import one_card
@@ -89,7 +89,10 @@ def approval_decide(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
             arguments=_posted_arguments(request) if kind == DecisionKind.MODIFY else None,
             comment=text_of(request, "comment"),
             response=text_of(request, "response"),
+            seen=request.POST.get("seen"),
         )
+    except looking.Changed as error:
+        return _preview_again(request, approval, Invalid(error.text))
     except Conflict as error:
         return _card(request, approval, conflict=error.text, status=409)
     except Invalid as error:
@@ -97,6 +100,21 @@ def approval_decide(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
     if not is_fragment(request):
         return _back(request, approval)
     return changes_lists(_card(request, approval, focus=True))
+
+
+@require_POST
+@page
+def approval_look(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+    """Show anew what the call would do; the card says so when that has changed."""
+    approval = _of_a_call(request, public_id)
+    try:
+        changed = looking.look_again(approval=approval)
+    except Conflict as error:
+        return _card(request, approval, conflict=error.text, status=409)
+    if not is_fragment(request):
+        return _back(request, approval)
+    words = _("The call would do something else by now. What you see is how it stands.")
+    return _card(request, approval, conflict=words if changed else "")
 
 
 def _of_a_call(request: HttpRequest, public_id: uuid.UUID) -> Approval:
@@ -216,7 +234,9 @@ def _form(request: HttpRequest, approval: Approval, form: schema_forms.SchemaFor
 
 def _preview(request: HttpRequest, approval: Approval, arguments: Any, status: int = 200, **more: Any) -> HttpResponse:
     changes = argument_changes(approval.arguments, arguments)
-    context = {"changes": changes, "arguments_json": canonical(arguments), **more}
+    look = looking.look_at(approval, arguments)
+    shown = approval_part(Approval(arguments=arguments, risk=approval.risk, effect=look.effect, preview=look.preview))
+    context = {"changes": changes, "arguments_json": canonical(arguments), "would": shown, "seen": look.seen, **more}
     return _panel(request, approval, "chat/_modify_preview.html", status, **context)
 
 

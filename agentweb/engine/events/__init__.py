@@ -14,7 +14,13 @@ from agentweb.engine.events.call import (
     ToolStarted,
     ToolSuspended,
 )
-from agentweb.engine.events.consent import ApprovalDecided, ApprovalRequested, QuestionAsked, QuestionDecided
+from agentweb.engine.events.consent import (
+    ApprovalDecided,
+    ApprovalRequested,
+    PreviewRenewed,
+    QuestionAsked,
+    QuestionDecided,
+)
 from agentweb.engine.events.live import Delta, ToolProgressed
 from agentweb.engine.events.model import (
     ContextFolded,
@@ -64,6 +70,7 @@ __all__ = [
     "NoteAdded",
     "OutcomeSettled",
     "OutcomeUnknown",
+    "PreviewRenewed",
     "QuestionAsked",
     "QuestionDecided",
     "Queued",
@@ -115,6 +122,7 @@ Event = (
     | SeamFailed
     | ApprovalRequested
     | ApprovalDecided
+    | PreviewRenewed
     | QuestionAsked
     | QuestionDecided
     | TurnFinished

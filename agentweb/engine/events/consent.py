@@ -10,8 +10,10 @@ from agentweb.engine.terms import Terms
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequested:
-    """The run asks people about one call. ``digest`` binds the decision to arguments, tool definition and policy;
-    ``terms``: those that rules make, which hold for this approval whatever becomes of the rules."""
+    """The run asks people about one call. ``digest`` binds the decision to the arguments, to the tool's ``definition``,
+    to the rule with the version of its policy, and to the preview, whose digest is ``seen``. ``replaces`` is the
+    approval that does not hold any more. ``terms``: those that rules make, which hold for this approval whatever
+    becomes of the rules."""
 
     approval: str
     call: str
@@ -25,11 +27,27 @@ class ApprovalRequested:
     preview: Mapping[str, Json] | None = None
     replaces: str = ""
     terms: Terms | None = None
+    definition: str = ""
+    seen: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewRenewed:
+    """Someone looked again before deciding, and the call would do something else by now: the decision binds to this."""
+
+    approval: str
+    call: str
+    name: str
+    digest: str
+    effect: str = ""
+    preview: Mapping[str, Json] | None = None
+    seen: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalDecided:
-    """A person's decision (or the end of the wait), as the run takes it up. ``arguments`` are the final ones."""
+    """A person's decision (or the end of the wait), as the run takes it up. ``arguments`` are the final ones, ``seen``
+    is the digest of the preview that was shown for them."""
 
     approval: str
     call: str
@@ -39,6 +57,7 @@ class ApprovalDecided:
     comment: str = ""
     arguments: Mapping[str, Json] | None = None
     response: str = ""
+    seen: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from agentweb.engine.enums import Risk
+from agentweb.runs import workspaces
 from agentweb.runs.models import Approval, Call
 from tests.chat.views.person import HTMX, browser, hidden_value, html_of, text_of
 from tests.runs.waiting_call import waiting_approvals
@@ -249,6 +250,39 @@ def test_a_call_that_was_decided_has_no_form_any_more(client, approval):
     answer = client.get(f"/approvals/{approval.public_id}/modify", headers=HTMX)
     assert answer.status_code == 409
     assert "Approved · owner" in text_of(answer)
+
+
+# --- what it would do -------------------------------------------------------------------------------------------------
+
+
+def test_the_card_says_how_old_the_preview_is_and_looks_again(cast, client, settings, tmp_path):
+    settings.WORKSPACES_DIR = tmp_path
+    asked = waiting_approvals(cast, cast.builder_run(), arguments=ARGUMENTS, looked=True)[0]
+    card = client.get(f"/cards/call/{asked.call.public_id}")
+    assert "Looked at 0 minutes ago" in text_of(card)
+    same = client.post(f"/approvals/{asked.public_id}/look", headers=HTMX)
+    assert "something else" not in text_of(same)
+
+    workspaces.of(asked.run.conversation).write_bytes("a.txt", b"zero\n")
+    now = client.post(f"/approvals/{asked.public_id}/look", headers=HTMX)
+    assert "would do something else by now" in text_of(now)
+    assert "Changes 2 lines of a.txt" in text_of(now)
+    assert decide(client, asked, "approve").status_code == 409
+
+
+def test_changed_arguments_are_shown_with_what_they_would_do(cast, client, settings, tmp_path):
+    settings.WORKSPACES_DIR = tmp_path
+    asked = waiting_approvals(cast, cast.builder_run(), arguments=ARGUMENTS, looked=True)[0]
+    panel = modify(client, asked, **{CONTENT: "one\r\n"})
+    assert "What the changed call would do Creates a.txt (1 line)" in text_of(panel)
+    seen, changed = hidden_value(panel, "seen"), hidden_value(panel, "arguments")
+
+    workspaces.of(asked.run.conversation).write_bytes("a.txt", b"zero\n")
+    late = decide(client, asked, "modify", arguments=changed, seen=seen)
+    assert late.status_code == 422
+    assert "no longer what was shown" in text_of(late)
+    assert "Changes 1 line of a.txt" in text_of(late)
+    assert decide(client, asked, "modify", arguments=changed, seen=hidden_value(late, "seen")).status_code == 200
 
 
 # --- the inbox ----------------------------------------------------------------------------------------------------
