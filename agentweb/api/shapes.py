@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field
 from agentweb.engine.usage import Usage
 from agentweb.runs import services
 from agentweb.runs.expiry import is_overdue
-from agentweb.runs.models import Approval, Call, Conversation, Event, QueuedMessage, Run
+from agentweb.runs.models import Approval, Call, Conversation, Event, Grant, QueuedMessage, Run
 from agentweb.runs.selectors import Item
 
 Text = Annotated[str, Field(strict=True)]
@@ -63,12 +63,19 @@ class QueuedIn(Body):
     text: Text
 
 
+class GrantIn(Body):
+    scope: Literal["run", "conversation", "until"]
+    until: datetime | None = None
+    vary: Annotated[bool, Field(strict=True)] = False
+
+
 class DecisionIn(Body):
     decision: Literal["approve", "modify", "reject", "respond"]
     digest: Text
     arguments: Any = None
     comment: Text = ""
     response: Text = ""
+    grant: GrantIn | None = None
 
 
 def conversation_out(row: Conversation) -> dict[str, Any]:
@@ -141,6 +148,7 @@ def call_out(row: Call) -> dict[str, Any]:
         "started_at": _time(row.started_at),
         "finished_at": _time(row.finished_at),
         "approval": str(approval.public_id) if approval else None,
+        "grant": str(row.used.grant.public_id) if row.used else None,
     }
 
 
@@ -168,6 +176,27 @@ def approval_out(row: Approval) -> dict[str, Any]:
         "comment": row.comment,
         "decided_by": row.decided_by.username if row.decided_by else None,
         "decided_at": _time(row.decided_at),
+    }
+
+
+def grant_out(row: Grant) -> dict[str, Any]:
+    return {
+        "id": str(row.public_id),
+        "scope": row.scope,
+        "tool": row.tool,
+        "arguments": row.arguments,
+        "free": row.free,
+        "agent": str(row.agent.public_id),
+        "run": str(row.run.public_id),
+        "approval": str(row.approval.public_id),
+        "given_by": row.given_by.username,
+        "created_at": _time(row.created_at),
+        "expires_at": _time(row.expires_at),
+        "ended_at": _time(row.ended_at),
+        "ended_by": row.ended_by.username if row.ended_by else None,
+        "ended_why": row.ended_why or None,
+        "uses": row.times,
+        "may_revoke": row.may_revoke and row.ended_at is None,
     }
 
 

@@ -3,7 +3,7 @@
 from allauth.account import views as accounts
 from django.urls import path
 
-from agentweb.chat.views import approvals, calls, cards, conversations, files, messages, preferences, questions
+from agentweb.chat.views import approvals, calls, cards, conversations, files, grants, messages, preferences, questions
 
 urlpatterns = [
     path("accounts/login/", accounts.login, name="account_login"),
@@ -18,6 +18,7 @@ urlpatterns = [
     path("c/<uuid:public_id>/rename", conversations.conversation_rename, name="conversation_rename"),
     path("c/<uuid:public_id>/share", conversations.conversation_share, name="conversation_share"),
     path("c/<uuid:public_id>/delete", conversations.conversation_delete, name="conversation_delete"),
+    path("c/<uuid:public_id>/grants", grants.conversation_grants, name="conversation_grants"),
     path("c/<uuid:public_id>/files", files.conversation_files, name="conversation_files"),
     path("c/<uuid:public_id>/files/<path:path>", files.conversation_file, name="conversation_file"),
     path("cards/message/<uuid:public_id>", cards.card_message, name="card_message"),
@@ -41,4 +42,7 @@ urlpatterns = [
     path("approvals/<uuid:public_id>/decide", approvals.approval_decide, name="approval_decide"),
     path("approvals/<uuid:public_id>/look", approvals.approval_look, name="approval_look"),
     path("approvals/<uuid:public_id>/modify", approvals.approval_modify, name="approval_modify"),
+    path("approvals/<uuid:public_id>/remember", grants.approval_remember, name="approval_remember"),
+    path("grants/", grants.own_grants, name="grants"),
+    path("grants/<uuid:public_id>/revoke", grants.grant_revoke, name="grant_revoke"),
 ]

@@ -79,6 +79,7 @@ class Cleared:
     candidate: Candidate
     rule: str
     asks: Ask | None = None
+    grant: str = ""
 
     @property
     def reads(self) -> bool:
@@ -86,8 +87,8 @@ class Cleared:
 
     @property
     def start(self) -> ToolStarted:
-        entry = self.candidate.entry
-        return ToolStarted(entry.call.id, entry.call.name, self.candidate.arguments, self.rule, entry.attempt + 1)
+        entry, arguments = self.candidate.entry, self.candidate.arguments
+        return ToolStarted(entry.call.id, entry.call.name, arguments, self.rule, entry.attempt + 1, self.grant)
 
 
 Ruling = Settled | Held | Asked | Cleared
@@ -199,19 +200,27 @@ def _rule(candidate: Candidate, final: Verdict, shown: Verdict) -> Settled | Ask
     match final:
         case Deny(rule=name, reason=reason):
             return _settled(candidate.entry, ResultKind.DENIED, sentences.denied(reason), rule=name)
-        case Allow(rule=name):
+        case Allow(instead_of=Ask() as ask) if _consented(candidate, ask, _asked(shown)):
+            return Cleared(candidate, ask.rule, ask)  # what was said about this very call comes before any grant
+        case Allow(rule=name, grant=grant):
             # Nobody would be asked about this call now, so an older ask has nothing to protect any more.
-            return Cleared(candidate, name)
+            return Cleared(candidate, name, grant=grant)
         case Ask(rule=name):
-            return Cleared(candidate, name, final) if _consented(candidate, final, shown) else Asked(candidate, final)
+            consented = _consented(candidate, final, _asked(shown))
+            return Cleared(candidate, name, final) if consented else Asked(candidate, final)
         case _:
             assert_never(final)
+
+
+def _asked(shown: Verdict) -> Verdict:
+    """What was asked about the call as people saw it, though a grant covers it since."""
+    return shown.instead_of if isinstance(shown, Allow) and shown.instead_of else shown
 
 
 def _guarded(candidate: Candidate, verdict: Verdict) -> Verdict:
     """A call that was only found in the text of an answer is never allowed without a person."""
     if isinstance(verdict, Allow) and candidate.entry.call.recovered:
-        return Ask(verdict.rule, candidate.tool.spec.risk)
+        return verdict.instead_of or Ask(verdict.rule, candidate.tool.spec.risk)
     return verdict
 
 

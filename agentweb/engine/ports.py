@@ -220,16 +220,20 @@ class Toolset(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Allow:
-    rule: str
-
-
-@dataclass(frozen=True, slots=True)
 class Ask:
     rule: str
     risk: Risk
     requires_comment: bool = False
     terms: Terms | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Allow:
+    """``grant``: the id of what a person agreed to beforehand, which stands here ``instead_of`` asking."""
+
+    rule: str
+    grant: str = ""
+    instead_of: Ask | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from agentweb.registry import faults
-from agentweb.registry.forms import GoalCheckForm
+from agentweb.registry.forms import GoalCheckForm, ToolForm
 from agentweb.registry.model_admin import ChatModelAdmin
 from agentweb.registry.models import Agent, Budget, GoalCheck, Tool
 from agentweb.registry.policy_admin import PolicyAdmin, PolicyVersionAdmin
@@ -34,7 +34,8 @@ class ToolAdmin(admin.ModelAdmin):
     list_filter = ["risk", "enabled"]
     search_fields = ["name", "label"]
     readonly_fields = ["name", "label", "description", "in_code"]
-    fields = ["name", "label", "description", "in_code", "risk", "enabled", "timeout_s"]
+    fields = ["name", "label", "description", "in_code", "risk", "enabled", "timeout_s", "free_arguments"]
+    form = ToolForm
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -7,10 +7,10 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from agentweb.registry import headers, validators
+from agentweb.registry import faults, headers, validators
 from agentweb.registry.chat_models import today
 from agentweb.registry.fields import JsonObjectField
-from agentweb.registry.models import ChatModel, GoalCheck, ModelPrice
+from agentweb.registry.models import ChatModel, GoalCheck, ModelPrice, Tool
 from agentweb.registry.secrets import SecretUnreadable
 
 
@@ -137,6 +137,24 @@ class GoalCheckForm(forms.ModelForm):
     class Meta:
         model = GoalCheck
         exclude = ["agent"]
+
+
+class ToolForm(forms.ModelForm):
+    """How a tool may be used."""
+
+    class Meta:
+        model = Tool
+        exclude: list[str] = []
+
+    def clean_free_arguments(self) -> str:
+        """Only names that the tool has: a misspelt one would let nothing vary, and nobody would see it."""
+        names = Tool(free_arguments=self.cleaned_data["free_arguments"]).free
+        code = (faults.tools_in_code() or {}).get(self.instance.name)
+        known = code.spec.parameters.get("properties", {}) if code else {}
+        if unknown := [name for name in names if name not in known]:
+            words = _("The tool has no such arguments: %(names)s. It has: %(known)s.")
+            raise ValidationError(words, params={"names": ", ".join(unknown), "known": ", ".join(known) or "–"})
+        return ", ".join(names)
 
 
 def _server(address: str) -> tuple[str, str]:

@@ -43,6 +43,15 @@ class Tool(models.Model):
     risk = models.CharField(_("risk level"), max_length=6, choices=Risk, default=Risk.HIGH)
     enabled = models.BooleanField(_("enabled"), default=True)
     timeout_s = models.PositiveIntegerField(_("time-out, seconds"), default=60, validators=SECONDS)
+    free_arguments = models.CharField(
+        _("arguments that may vary"),
+        max_length=300,
+        blank=True,
+        help_text=_(
+            "Names, separated by commas. Who remembers an approval may let these differ from call to call; all other "
+            "arguments must be the same. Empty: all must be the same."
+        ),
+    )
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)
 
@@ -53,6 +62,11 @@ class Tool(models.Model):
 
     def __str__(self) -> str:
         return self.label
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """The names of the arguments that may vary."""
+        return tuple(dict.fromkeys(filter(None, (name.strip() for name in self.free_arguments.split(",")))))
 
 
 class Strategy(models.TextChoices):

@@ -1,10 +1,10 @@
 """The policy that the loop asks: risk levels and rules as they are now, in one query for all calls of a judgement."""
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 from django.db.models import BigAutoField, CharField, Value
 
@@ -12,6 +12,7 @@ from agentweb.engine.enums import Risk
 from agentweb.engine.messages import ToolCall
 from agentweb.engine.ports import Deny, ToolSpec, Verdict
 from agentweb.policy import stored
+from agentweb.policy.grants import Grant, wants_grant, with_grants
 from agentweb.policy.judging import judge
 from agentweb.policy.rules import Facts, Rule
 from agentweb.registry.models import Policy, PolicyVersion, Tool
@@ -41,21 +42,46 @@ class Standing:
     role: str | None
 
 
+class Surroundings(Protocol):
+    """What else is known where a call is judged; looked up when it matters."""
+
+    def grants(self, tools: Sequence[str]) -> Sequence[Grant]:
+        """What people have agreed to beforehand for calls of these tools."""
+        ...
+
+
+class Nothing:
+    """Nothing else is known."""
+
+    def grants(self, tools: Sequence[str]) -> Sequence[Grant]:
+        return ()
+
+
+NOTHING = Nothing()
+
+
 class LivePolicy:
     """Rules and risk levels count from the next call on, so they are looked up at each judgement."""
 
     def __init__(
-        self, in_thread: Callable[[Callable[[], tuple[Verdict, ...]]], Awaitable[tuple[Verdict, ...]]], who: Who = Who()
+        self,
+        in_thread: Callable[[Callable[[], tuple[Verdict, ...]]], Awaitable[tuple[Verdict, ...]]],
+        who: Who = Who(),
+        around: Surroundings = NOTHING,
     ) -> None:
         self._in_thread = in_thread
         self._who = who
+        self._around = around
 
     async def judge(self, calls: tuple[tuple[ToolCall, ToolSpec], ...]) -> tuple[Verdict, ...]:
         return await self._in_thread(lambda: self._judge(calls))
 
     def _judge(self, calls: tuple[tuple[ToolCall, ToolSpec], ...]) -> tuple[Verdict, ...]:
         now = standing({spec.name for _call, spec in calls}, self._who)
-        return tuple(self._one(now, call, spec.name) for call, spec in calls)
+        judged = [(self._one(now, call, spec.name), call, spec) for call, spec in calls]
+        asked = sorted({spec.name for verdict, call, spec in judged if wants_grant(verdict, call)})
+        grants = self._around.grants(asked) if asked else ()
+        return tuple(with_grants(verdict, call, spec, grants) for verdict, call, spec in judged)
 
     def _one(self, now: Standing, call: ToolCall, tool: str) -> Verdict:
         known = facts(now, self._who, tool, call.arguments)

@@ -9,12 +9,13 @@ from django.contrib import admin
 from django.db import models
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
 from agentweb.engine.codec import KINDS
 from agentweb.engine.enums import Reason, ResultKind
-from agentweb.runs import standing
+from agentweb.runs import grants, standing
 from agentweb.runs.looks import log_look
-from agentweb.runs.models import AccessLog, Approval, Call, Conversation, Event, Message, Run, Spending, TopUp
+from agentweb.runs.models import AccessLog, Approval, Call, Conversation, Event, Grant, Message, Run, Spending, TopUp
 from agentweb.runs.selectors import rights
 from agentweb.teams.access import role_in
 
@@ -22,7 +23,7 @@ from agentweb.teams.access import role_in
 class ReadOnly(admin.ModelAdmin):
     """Rows that only the product itself writes."""
 
-    actions = None
+    actions: list[str] | None = None
     show_full_result_count = False
     list_per_page = 50
 
@@ -161,6 +162,28 @@ class ApprovalAdmin(Record):
     @admin.display(description=_("tool or question"), ordering="call__name")
     def tool(self, approval: Approval) -> str:
         return approval.call.name if approval.call else approval.get_question_display()
+
+
+@admin.register(Grant)
+class GrantAdmin(Record):
+    """Remembered approvals. Revoking is all that can be done to them."""
+
+    conversation_path = "run__conversation"
+    actions = ["revoke"]
+    list_display = ["tool", "scope", "agent", "given_by", "created_at", "expires_at", "ended_at", "ended_why"]
+    list_filter = ["scope", ("ended_at", admin.EmptyFieldListFilter), "agent", "team"]
+    list_select_related = ["agent", "given_by"]
+    search_fields = ["public_id", "tool", "given_by__username", "run__public_id", "run__conversation__public_id"]
+    date_hierarchy = "created_at"
+
+    def has_revoke_permission(self, request: HttpRequest) -> bool:
+        return bool(request.user.has_perm("runs.change_grant"))
+
+    @admin.action(description=_("Revoke the selected grants"), permissions=["revoke"])
+    def revoke(self, request: HttpRequest, chosen: models.QuerySet[Grant]) -> None:
+        count = grants.revoke_all(user=request.user, rows=chosen)
+        words = ngettext("%(count)d grant was revoked.", "%(count)d grants were revoked.", count)
+        self.message_user(request, words % {"count": count})
 
 
 @admin.register(Event)

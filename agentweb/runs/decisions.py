@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from agentweb.engine.enums import DecisionKind
-from agentweb.runs import journal, looking, outbox
+from agentweb.runs import grants, journal, looking, outbox
 from agentweb.runs.cards import card_of
 from agentweb.runs.errors import Conflict, Forbidden, Invalid
 from agentweb.runs.expiry import is_overdue
@@ -52,8 +52,9 @@ def decide(
     comment: str = "",
     response: str = "",
     seen: str | None = None,
+    remember: grants.Wish | None = None,
 ) -> Approval:
-    """Record a person's decision and let the run go on, on commit.
+    """Record a person's decision and let the run go on, on commit. ``remember``: as a grant for later calls.
 
     ``digest`` is the one shown on the card: it ties the decision to what was seen; ``seen`` is that of the preview that
     was shown for changed arguments, None where none was. Raises Forbidden; Invalid with the fields named; Conflict with
@@ -67,6 +68,8 @@ def decide(
     changes = _changes(kind, approval, arguments, comment, response)
     if kind is DecisionKind.MODIFY:
         changes |= _looked_at(approval, changes["final_arguments"], seen)
+    if remember is not None:
+        grants.check(user, approval, kind, remember)
     with transaction.atomic():
         run = Run.objects.select_for_update().get(pk=approval.run_id)
         _still_open(approval, run, digest)
@@ -75,6 +78,10 @@ def decide(
         )
         if not changed:
             raise _decided(approval)
+        if remember is not None:
+            grants.give(user=user, approval=approval, wish=remember)
+        if kind is DecisionKind.REJECT:
+            grants.withdraw(user=user, approval=approval)
         journal.mark_queued(run)
         run.conversation = approval.run.conversation
         outbox.touch(run, cards=[card_of(approval)])

@@ -19,7 +19,7 @@ from django.utils import timezone
 from agentweb.engine import events
 from agentweb.engine.codec import decode, encode, kind_of
 from agentweb.engine.enums import Outcome
-from agentweb.runs import chain, outbox
+from agentweb.runs import chain, outbox, starting
 from agentweb.runs.models import Approval, Event, QueuedMessage, Run, WorkerProcess
 from agentweb.runs.projection import Projection
 from agentweb.schema.json_text import canonical
@@ -41,6 +41,7 @@ class Claimed:
 
     run_id: int
     run: str
+    conversation_id: int
     conversation: str
     user: int
     agent: int
@@ -90,6 +91,7 @@ def _taken(row: Run, worker: WorkerProcess) -> Claimed:
     return Claimed(
         run_id=row.pk,
         run=str(row.public_id),
+        conversation_id=row.conversation_id,
         conversation=str(row.conversation.public_id),
         user=row.requested_by_id,
         agent=row.agent_id,
@@ -107,9 +109,7 @@ def append(claimed: Claimed, batch: events.Batch) -> Appended:
         row: Run | None = _LOCKED.first(pk=claimed.run_id)
         if row is None or row.epoch != claimed.epoch or row.status != Run.Status.RUNNING:
             raise LeaseLost(claimed.run)
-        refused = bool(batch) and _refused(row, batch[-1])
-        if refused:
-            batch = batch[:-1]
+        batch, refused = _admitted(row, batch)
         first = row.last_event + 1
         if batch:
             _write(row, batch)
@@ -182,6 +182,17 @@ _LOCKED = fixed.Query(lambda pk: _locked().filter(pk=pk), pk=BigAutoField())
 _WRITE = fixed.Update(
     lambda pk, epoch: Run.objects.filter(pk=pk, epoch=epoch), pk=BigAutoField(), epoch=PositiveIntegerField()
 )
+
+
+def _admitted(row: Run, batch: events.Batch) -> tuple[events.Batch, bool]:
+    """What of a batch may be recorded, and whether something may not: then the loop must look again.
+
+    Without one of its starts none of a batch is recorded: they were to go side by side."""
+    if batch and _refused(row, batch[-1]):
+        return batch[:-1], True
+    if starting.barred(batch):
+        return tuple(event for event in batch if not isinstance(event, events.ToolStarted)), True
+    return batch, False
 
 
 def _refused(row: Run, end: events.Event) -> bool:

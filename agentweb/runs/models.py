@@ -10,11 +10,20 @@ from django.utils.translation import gettext_lazy as _
 from agentweb.engine import enums
 from agentweb.registry.models import Agent
 from agentweb.runs.approval_models import Approval, CallAnswer
+from agentweb.runs.grant_models import Grant, GrantUse
 from agentweb.runs.idempotency import IdempotencyKey
 from agentweb.runs.spending import Spending, TopUp
 from agentweb.teams.models import Team
 
-__all__ = ["Approval", "CallAnswer", "IdempotencyKey", "Spending", "TopUp"]  # models with modules of their own
+__all__ = [
+    "Approval",
+    "CallAnswer",
+    "Grant",
+    "GrantUse",
+    "IdempotencyKey",
+    "Spending",
+    "TopUp",
+]  # models with modules of their own
 
 
 class Visibility(models.TextChoices):

@@ -18,7 +18,17 @@ from agentweb.engine.usage import Usage
 from agentweb.registry.models import Risk
 from agentweb.runs import spending
 from agentweb.runs.expiry import end_of_wait
-from agentweb.runs.models import Approval, Call, CallAnswer, Conversation, Message, QueuedMessage, Run
+from agentweb.runs.models import (
+    Approval,
+    Call,
+    CallAnswer,
+    Conversation,
+    Grant,
+    GrantUse,
+    Message,
+    QueuedMessage,
+    Run,
+)
 from agentweb.teams import fixed
 
 COUNTED = tuple(field.name for field in fields(Usage))
@@ -245,6 +255,10 @@ class Projection:
             attempt=event.attempt,
             started_at=self.now,
         )
+        if event.grant:
+            call = Call.objects.only("pk").get(public_id=event.call, run=self.run)
+            grant = Grant.objects.only("pk").get(public_id=event.grant)
+            GrantUse.objects.update_or_create(call=call, defaults={"grant": grant})
 
     @_apply.register
     def _(self, event: events.ToolFinished) -> None:

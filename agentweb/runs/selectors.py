@@ -19,6 +19,7 @@ from agentweb.runs.models import (
     CallAnswer,
     Conversation,
     Event,
+    GrantUse,
     Message,
     QueuedMessage,
     Run,
@@ -95,6 +96,12 @@ _MESSAGE = fixed.Query(
     public_id=UUIDField(),
 )
 _ASKED = fixed.Query(lambda call: _approvals().filter(call=call), call=BigAutoField())
+_USED = fixed.Query(
+    lambda call: (
+        GrantUse.objects.select_related("grant__given_by", "grant__run__conversation").filter(call=call).order_by()
+    ),
+    call=BigAutoField(),
+)
 _SAID = fixed.Query(lambda call: _answers().filter(call=call), call=BigAutoField())
 
 
@@ -117,7 +124,7 @@ def run_for(user: User, public_id: str | uuid.UUID) -> Run:
 def approval_for(user: User, public_id: str | uuid.UUID) -> Approval:
     """The approval, with ``may_decide`` for this person."""
     found = (
-        Approval.objects.select_related("call", "run__snapshot", "run__conversation__team", "decided_by")
+        Approval.objects.select_related("call", "run__snapshot", "run__agent", "run__conversation__team", "decided_by")
         .filter(public_id=_id(public_id), run__conversation__deleted_at=None)
         .first()
     )
@@ -141,6 +148,7 @@ def _call_with_parts(public_id: uuid.UUID) -> Call | None:
     found: Call | None = _CALL.first(public_id=public_id)
     if found is not None:
         found.asked, found.said = _ASKED.all(call=found.pk), _SAID.all(call=found.pk)
+        found.used = _USED.first(call=found.pk)
     return found
 
 
@@ -201,7 +209,7 @@ def conversations_for(user: User) -> QuerySet[Conversation]:
 def approvals_for(user: User, *, status: str | None = None, run: Run | None = None) -> QuerySet[Approval]:
     """The approvals in conversations that the person sees, newest first."""
     found = Approval.objects.select_related(
-        "call", "run__conversation__team", "run__conversation__owner", "decided_by", "replaces"
+        "call", "run__conversation__team", "run__conversation__owner", "decided_by", "replaces", "grant"
     ).filter(run__conversation__in=_seen(user))
     if status is not None:
         found = found.filter(status=status)
@@ -279,7 +287,7 @@ def events_after(run: Run, number: int, limit: int = 500) -> list[Event]:
 @as_of_one_moment
 def calls_of(run: Run) -> list[Call]:
     """The run's calls in the order asked, each with its approvals as ``asked``, newest first."""
-    return list(run.calls.prefetch_related(approvals_of_calls()))
+    return list(run.calls.prefetch_related(approvals_of_calls(), grants_of_calls()))
 
 
 def queue_of(run: Run) -> list[QueuedMessage]:
@@ -299,8 +307,14 @@ def answers_of_calls() -> Prefetch:
     return Prefetch("answers", _answers(), to_attr="said")
 
 
+def grants_of_calls() -> Prefetch:
+    return Prefetch(
+        "grant_use", GrantUse.objects.select_related("grant__given_by", "grant__run__conversation"), to_attr="used"
+    )
+
+
 def _approvals() -> QuerySet[Approval]:
-    return Approval.objects.select_related("decided_by", "replaces").order_by("-pk")
+    return Approval.objects.select_related("decided_by", "replaces", "grant").order_by("-pk")
 
 
 def _answers() -> QuerySet[CallAnswer]:

@@ -8,7 +8,7 @@ from agentweb.engine.enums import CLOSED_CALLS
 from agentweb.runs.long_results import with_ends
 from agentweb.runs.models import Approval, Call, Conversation, Message, QueuedMessage, Run
 from agentweb.runs.moment import as_of_one_moment
-from agentweb.runs.selectors import answers_of_calls, approvals_of_calls, with_approval
+from agentweb.runs.selectors import answers_of_calls, approvals_of_calls, grants_of_calls, with_approval
 from agentweb.teams import fixed
 
 _OPEN = fixed.Query(
@@ -74,7 +74,7 @@ def foot_of(run: Run) -> RunView:
 
 
 def _parts() -> tuple[Prefetch, ...]:
-    calls = with_ends(Call.objects.prefetch_related(approvals_of_calls(), answers_of_calls()))
+    calls = with_ends(Call.objects.prefetch_related(approvals_of_calls(), answers_of_calls(), grants_of_calls()))
     questions = Approval.objects.filter(call=None).select_related("decided_by")
     return (
         Prefetch("messages", Message.objects.select_related("author").prefetch_related(Prefetch("calls", calls))),

@@ -11,7 +11,8 @@ from agentweb.engine.enums import ApprovalStatus, CallStatus, ResultKind
 from agentweb.llm.protocols.refusals import UNREADABLE
 from agentweb.registry.models import Risk, Tool
 from agentweb.runs.expiry import is_overdue
-from agentweb.runs.models import Approval, Call, CallAnswer
+from agentweb.runs.grants import may_be_remembered
+from agentweb.runs.models import Approval, Call, CallAnswer, Grant
 from agentweb.schema.json_text import pretty
 from agentweb.ui.again import Again, asked_again
 from agentweb.ui.diffs import Change, DiffLine, argument_changes, is_failed, preview_lines
@@ -104,6 +105,8 @@ class ApprovalPart:
     overdue: bool = False
     failed: bool = False
     again: Again | None = None
+    may_remember: bool = False
+    remembered: Grant | None = None
 
     @property
     def open(self) -> bool:
@@ -142,6 +145,7 @@ class CallCard:
     is_error: bool
     approval: ApprovalPart | None = None
     answer: AnswerPart | None = None
+    grant: Grant | None = None
     claim: str = ""
     problems: dict[str, str] = field(default_factory=dict)
 
@@ -177,6 +181,7 @@ def call_card(call: Call, label: str = "") -> CallCard:
         is_error=call.result_kind not in ("", ResultKind.OK, ResultKind.ANSWERED),
         approval=approval_part(approval) if approval else None,
         answer=_answer_part(call),
+        grant=used.grant if (used := getattr(call, "used", None)) else None,
     )
 
 
@@ -218,6 +223,8 @@ def approval_part(row: Approval) -> ApprovalPart:
         overdue=is_overdue(row),
         failed=is_failed(row.preview),
         again=asked_again(row) if row.status == Approval.Status.PENDING else None,
+        may_remember=may_be_remembered(row),
+        remembered=getattr(row, "grant", None) if row.status == Approval.Status.APPROVED else None,
     )
 
 

@@ -25,6 +25,7 @@ from agentweb.runs.budgets import RunBudgets, Share
 from agentweb.runs.inbox import RunInbox
 from agentweb.runs.journal import Claimed, LeaseLost
 from agentweb.runs.models import Run
+from agentweb.runs.surroundings import RunSurroundings
 from agentweb.teams import fixed
 from agentweb.worker.controls import RunControls
 
@@ -101,7 +102,7 @@ def _setup(
         if snapshot.get("fallback")
         else None,
         tools=AgentTools(snapshot, workspace=workspace, cancelled=lambda: controls.cancelled),
-        policy=LivePolicy(in_thread, Who(claimed.agent, claimed.team, claimed.user)),
+        policy=LivePolicy(in_thread, Who(claimed.agent, claimed.team, claimed.user), RunSurroundings(claimed)),
         inbox=RunInbox(claimed.run_id, in_thread),
         controls=controls,
         system=snapshot["system"],

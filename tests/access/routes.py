@@ -16,6 +16,7 @@ OWNERS = {
     "runs": "run",
     "approvals": "approval",
     "calls": "call",
+    "grants": "grant",
 }
 NAMES = {
     "queue": "queued",

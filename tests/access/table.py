@@ -66,6 +66,7 @@ PAGES = [
     Row("approvals/count", "GET", Needs.SIGN_IN),
     Row("c/<conversation>/", "GET", Needs.SEE),
     Row("c/<conversation>/messages", "GET", Needs.SEE),
+    Row("c/<conversation>/grants", "GET", Needs.SEE),
     Row("c/<conversation>/files", "GET", Needs.SEE),
     Row("c/<conversation>/files/<path>", "GET", Needs.SEE),
     Row("c/<conversation>/send", "POST", Needs.WRITE, TEXT),
@@ -91,6 +92,9 @@ PAGES = [
     Row("approvals/<approval>/decide", "POST", Needs.DECIDE, DECISION),
     Row("approvals/<approval>/look", "POST", Needs.DECIDE),
     Row("approvals/<approval>/modify", "GET", Needs.DECIDE),
+    Row("approvals/<approval>/remember", "GET", Needs.DECIDE),
+    Row("grants/", "GET", Needs.SIGN_IN),
+    Row("grants/<grant>/revoke", "POST", Needs.DECIDE),
     Row("audit/", "GET", Needs.REVIEW),
     Row("audit/runs/<run>/", "GET", Needs.REVIEW),
     Row("audit/runs/<run>/requests/<request>", "GET", Needs.REVIEW),
@@ -125,6 +129,8 @@ API = [
     Row("api/v1/runs/<run>/queue/<queued>", "DELETE", Needs.WRITE),
     Row("api/v1/approvals", "GET", Needs.SIGN_IN),
     Row("api/v1/approvals/<approval>", "GET", Needs.SEE),
+    Row("api/v1/conversations/<conversation>/grants", "GET", Needs.SEE),
+    Row("api/v1/grants/<grant>", "DELETE", Needs.DECIDE),
     Row("api/v1/approvals/<approval>/decision", "POST", Needs.DECIDE, DECISION),
 ]
 

@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from agentweb.runs import services, workspaces
-from agentweb.runs.models import Approval, Conversation, Message, QueuedMessage, Run
+from agentweb.runs import grants, services, workspaces
+from agentweb.runs.models import Approval, Conversation, Grant, Message, QueuedMessage, Run
 from agentweb.runs.selectors import conversation_for
 from tests.cast import Cast
 from tests.runs.waiting_call import waiting_approvals
@@ -24,6 +24,7 @@ class World:
     question: Approval
     message: Message
     queued: QueuedMessage
+    grant: Grant
 
     @cached_property
     def ids(self) -> dict[str, str]:
@@ -35,6 +36,7 @@ class World:
             "call": str(self.approval.call.public_id),
             "message": str(self.message.public_id),
             "question": str(self.question.public_id),
+            "grant": str(self.grant.public_id),
             "queued": str(self.queued.public_id),
             "path": PATH,
             "request": str(self.run.events.get(kind="ModelRequested").number),
@@ -56,6 +58,7 @@ def make_world(cast: Cast, visibility: str) -> World:
         ),
         message=conversation.messages.order_by("pk").first(),
         queued=QueuedMessage.objects.get(run=run),
+        grant=grants.give(user=cast.owner, approval=approval, wish=grants.Wish("conversation")),
     )
 
 

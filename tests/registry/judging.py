@@ -1,5 +1,7 @@
 """The live policy without a worker around it."""
 
+from typing import Any
+
 from agentweb.engine.messages import ToolCall
 from agentweb.registry import catalog
 from agentweb.registry.policies import LivePolicy
@@ -11,8 +13,19 @@ async def at_once(work):
 
 def judge(*names: str) -> tuple:
     """The verdicts on calls of these tools."""
-    calls = tuple((ToolCall(f"c{n}", name, {}), catalog.tools()[name].spec) for n, name in enumerate(names))
-    coroutine = LivePolicy(at_once).judge(calls)
+    return _verdicts(LivePolicy(at_once), [(name, {}) for name in names])
+
+
+def judged(policy: LivePolicy, name: str, arguments: dict[str, Any]):
+    """The verdict on one call, by a policy that was made with ``at_once``."""
+    return _verdicts(policy, [(name, arguments)])[0]
+
+
+def _verdicts(policy: LivePolicy, asked: list[tuple[str, dict[str, Any]]]) -> tuple:
+    calls = tuple(
+        (ToolCall(f"c{n}", name, arguments), catalog.tools()[name].spec) for n, (name, arguments) in enumerate(asked)
+    )
+    coroutine = policy.judge(calls)
     try:
         coroutine.send(None)
     except StopIteration as done:

@@ -6,8 +6,8 @@ from django.http import HttpRequest
 from ninja import Query, Router
 
 from agentweb.api import paging
-from agentweb.api.shapes import DecisionIn, approval_out
-from agentweb.runs import decisions, selectors
+from agentweb.api.shapes import DecisionIn, approval_out, grant_out
+from agentweb.runs import decisions, granted, grants, selectors
 
 router = Router(tags=["approvals"])
 Status = Literal["pending", "approved", "modified", "rejected", "answered", "expired", "cancelled"]
@@ -36,7 +36,9 @@ def approval(request: HttpRequest, approval_id: str):
 
 @router.post("/approvals/{approval_id}/decision")
 def decide(request: HttpRequest, approval_id: str, body: DecisionIn):
-    """Decide about a call that waits. ``digest`` is the one you saw; 409 tells the true state when it is too late."""
+    """Decide about a call that waits. ``digest`` is the one you saw; 409 tells the true state when it is too late.
+
+    ``grant`` remembers an approval for later calls: for the run, the conversation, or all your runs until a moment."""
     found = selectors.approval_for(request.user, approval_id)
     decided = decisions.decide(
         user=request.user,
@@ -46,5 +48,20 @@ def decide(request: HttpRequest, approval_id: str, body: DecisionIn):
         arguments=body.arguments,
         comment=body.comment,
         response=body.response,
+        remember=grants.Wish(**body.grant.dict()) if body.grant else None,
     )
     return approval_out(decided)
+
+
+@router.get("/conversations/{conversation_id}/grants")
+def conversation_grants(request: HttpRequest, conversation_id: str):
+    """The remembered approvals that were given in a conversation, newest first, those that have ended included."""
+    conversation = selectors.conversation_for(request.user, conversation_id)
+    return {"items": [grant_out(row) for row in granted.grants_in(request.user, conversation)]}
+
+
+@router.delete("/grants/{grant_id}")
+def revoke(request: HttpRequest, grant_id: str):
+    """Revoke a grant; it counts for no call that has not started yet. 409 when it has ended already."""
+    grants.revoke(user=request.user, grant=granted.grant_for(request.user, grant_id))
+    return grant_out(granted.grant_for(request.user, grant_id))

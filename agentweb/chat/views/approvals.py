@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from agentweb.chat.forms import text_of
 from agentweb.chat.views.cards import card_of, place_of
+from agentweb.chat.views.grants import wish_of
 from agentweb.engine.enums import DecisionKind
 from agentweb.runs import decisions, looking, selectors, waiting
 from agentweb.runs.errors import Conflict, Forbidden, Invalid, NotFound
@@ -90,6 +91,7 @@ def approval_decide(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
             comment=text_of(request, "comment"),
             response=text_of(request, "response"),
             seen=request.POST.get("seen"),
+            remember=wish_of(request),
         )
     except looking.Changed as error:
         return _preview_again(request, approval, Invalid(error.text))

@@ -19,13 +19,15 @@ class ArgumentsRewritten:
 
 @dataclass(frozen=True, slots=True)
 class ToolStarted:
-    """Intent, recorded before the side effect. ``arguments`` are those that run; ``rule`` says what allowed it."""
+    """Intent, recorded before the side effect. ``arguments`` are those that run; ``rule`` says what allowed it, and
+    ``grant`` is the id of the grant that did, if one did."""
 
     call: str
     name: str
     arguments: Mapping[str, Json]
     rule: str = ""
     attempt: int = 1
+    grant: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,20 @@
+"""What is known of a run where its calls are judged, beyond the rules."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agentweb.policy.grants import Grant
+from agentweb.runs import grants
+from agentweb.runs.journal import Claimed
+
+
+@dataclass(frozen=True, slots=True)
+class RunSurroundings:
+    """Looked up at each judgement, since people change it while the run is at work."""
+
+    claimed: Claimed
+
+    def grants(self, tools: Sequence[str]) -> Sequence[Grant]:
+        run = self.claimed
+        holds = grants.covering(run.run_id, run.conversation_id, run.agent, run.team, run.user)
+        return grants.counting(holds, tools)
