@@ -16,7 +16,8 @@ from django.utils.translation import gettext_lazy as _
 
 from agentweb.policy.matching import speaks_of
 from agentweb.policy.words import line
-from agentweb.registry import services
+from agentweb.registry import drafts, services
+from agentweb.registry.draft_admin import Drafting
 from agentweb.registry.models import Policy, PolicyRule, PolicyVersion, Tool
 from agentweb.registry.policies import rules_in
 from agentweb.registry.policy_forms import RuleForm, SimulationForm
@@ -48,7 +49,7 @@ class RuleInline(admin.StackedInline):
 
 
 @admin.register(Policy)
-class PolicyAdmin(admin.ModelAdmin):
+class PolicyAdmin(Drafting):
     """What is saved counts from the next call on."""
 
     list_display = ["name", "version", "enabled", "rule_count", "updated_at"]
@@ -59,8 +60,13 @@ class PolicyAdmin(admin.ModelAdmin):
     inlines = [RuleInline]
 
     def get_urls(self) -> list[URLPattern]:
-        simulation = self.admin_site.admin_view(self.simulate)
-        return [path("simulate/", simulation, name="registry_policy_simulate"), *super().get_urls()]
+        view = self.admin_site.admin_view
+        more = [
+            path("simulate/", view(self.simulate), name="registry_policy_simulate"),
+            path("why/", view(self.why), name="registry_policy_why"),
+            path("draft/", view(self.draft), name="registry_policy_draft"),
+        ]
+        return [*more, *super().get_urls()]
 
     def get_queryset(self, request: HttpRequest) -> models.QuerySet[Policy]:
         return super().get_queryset(request).annotate(number_of_rules=models.Count("rules"))
@@ -94,8 +100,9 @@ class PolicyAdmin(admin.ModelAdmin):
         """What would become of one call. With POST, since arguments do not belong into addresses."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        form = SimulationForm(request.POST or None, initial=request.GET.dict())
-        found = simulate(_question(form)) if form.is_valid() else None
+        draft = drafts.kept(request.session)
+        form = SimulationForm(request.POST or None, initial=request.GET.dict(), draft=draft)
+        found = simulate(_question(form, draft)) if form.is_valid() else None
         context = {
             **self.admin_site.each_context(request),
             "title": gettext("What would become of a call"),
@@ -106,9 +113,10 @@ class PolicyAdmin(admin.ModelAdmin):
         return TemplateResponse(request, "admin/registry/policy/simulate.html", context)
 
 
-def _question(form: SimulationForm) -> Question:
+def _question(form: SimulationForm, draft: drafts.Draft | None) -> Question:
     said = dict(form.cleaned_data)
-    return Question(attended=not said.pop("unattended"), **said)
+    by = draft if said.pop("draft", False) else None
+    return Question(attended=not said.pop("unattended"), draft=by, **said)
 
 
 def _without_tools(policy: Policy) -> list[str]:

@@ -6,6 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from agentweb.policy.conditions import Check, ConditionError, condition
+from agentweb.registry.drafts import Draft
 from agentweb.registry.fields import JsonObjectField
 from agentweb.registry.models import Agent, PolicyRule, Tool
 from agentweb.teams.models import Team, User
@@ -73,6 +74,20 @@ class RuleForm(forms.ModelForm):
             return None
 
 
+class WhyForm(forms.Form):
+    """A person, an agent and a tool, for whom the rules are explained."""
+
+    user = forms.ModelChoiceField(User.objects.order_by("username"), label=_("Who asks"), to_field_name="username")
+    agent = forms.ModelChoiceField(Agent.objects.order_by("name"), label=_("Agent"))
+    tool = forms.ModelChoiceField(Tool.objects.order_by("name"), label=_("Tool"), to_field_name="name")
+    team = forms.ModelChoiceField(
+        Team.objects.order_by("name"),
+        label=_("Team"),
+        required=False,
+        help_text=_("Empty: that of the agent, else the only one that the person is in."),
+    )
+
+
 class SimulationForm(forms.Form):
     """One call, to be judged and not to be run."""
 
@@ -88,3 +103,14 @@ class SimulationForm(forms.Form):
     arguments = JsonObjectField(label=_("Arguments"), required=False, help_text=_('Such as {"path": "notes.md"}'))
     tainted = forms.BooleanField(label=_("Untrusted text was read before"), required=False)
     unattended = forms.BooleanField(label=_("Nobody attends the run"), required=False)
+    draft = forms.BooleanField(label=_("Judge by what is not saved yet"), required=False)
+
+    def __init__(self, *args: Any, draft: Draft | None = None, **kwargs: Any) -> None:
+        """``draft``: the policy that this person tried out last; without one there is nothing to choose."""
+        super().__init__(*args, **kwargs)
+        if draft is None:
+            del self.fields["draft"]
+        else:
+            self.fields["draft"].help_text = _("The rules of %(policy)s, as you last tried them out.") % {
+                "policy": draft.name
+            }

@@ -13,6 +13,7 @@ from agentweb.policy.matching import Fit
 from agentweb.policy.rules import Rule, Says
 from agentweb.policy.words import FIELDS, line, sentence
 from agentweb.registry import catalog
+from agentweb.registry.drafts import Draft
 from agentweb.registry.models import Agent, Risk, Tool
 from agentweb.registry.policies import Who, facts, standing
 from agentweb.teams.models import Membership, Team, User
@@ -26,7 +27,8 @@ VERDICTS = {
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One call to be judged. Without ``team``: the agent's, else the only one that the person is in."""
+    """One call to be judged. Without ``team``: the agent's, else the only one that the person is in. ``draft``: rules
+    that count in place of saved ones."""
 
     agent: Agent
     tool: Tool
@@ -35,6 +37,7 @@ class Question:
     team: Team | None = None
     tainted: bool = False
     attended: bool = True
+    draft: Draft | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +66,11 @@ class Simulated:
 
 def simulate(question: Question) -> Simulated:
     """Judge the call by what counts at this moment, as a worker would."""
-    team = _team(question)
+    team = team_of(question)
     who = Who(question.agent.pk, team.pk if team else None, question.user.pk)
     now = standing({question.tool.name}, who)
+    if question.draft:
+        now = question.draft.instead(now)
     now.risks.setdefault(question.tool.name, Risk(question.tool.risk))  # of a tool that is off, the rules still speak
     known = facts(
         now,
@@ -82,12 +87,13 @@ def simulate(question: Question) -> Simulated:
         why=sentence(ruling.why, ruling.unsure, _),
         rule=line(ruling.rule, _) if ruling.rule else "",
         notes=_notes(question, ruling),
-        obstacles=_obstacles(question, team, now.role),
+        obstacles=obstacles(question, team, now.role),
         lines=[_line(rule, found.fit, found.field, ruling) for rule, found in matches(now.rules, known)],
     )
 
 
-def _team(question: Question) -> Team | None:
+def team_of(question: Question) -> Team | None:
+    """The team that the call would be judged for; None where that cannot be told."""
     if question.team or question.agent.team:
         return question.team or question.agent.team
     teams = [row.team for row in Membership.objects.select_related("team").filter(user=question.user)[:2]]
@@ -114,11 +120,11 @@ def _notes(question: Question, ruling: Ruling) -> list[str]:
     return found
 
 
-def _obstacles(question: Question, team: Team | None, role: str | None) -> list[str]:
-    """What stands between this person and such a call, before any rule."""
+def obstacles(question: Question, team: Team | None, role: str | None, *, arguments: bool = True) -> list[str]:
+    """What stands between this person and such a call, before any rule; ``arguments``: whether those count."""
     agent, tool, user = question.agent, question.tool, question.user
     code = catalog.tools().get(tool.name)
-    problems = code.problems(dict(question.arguments)) if code else []
+    problems = code.problems(dict(question.arguments)) if code and arguments else []
     says = {
         _("The agent %(agent)s is switched off."): not agent.enabled,
         _("The agent %(agent)s does not have this tool, so no new run of it can call it."): (

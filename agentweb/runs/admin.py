@@ -14,10 +14,13 @@ from django.utils.translation import ngettext
 from agentweb.engine.codec import KINDS
 from agentweb.engine.enums import Reason, ResultKind
 from agentweb.runs import grants, standing
+from agentweb.runs.backtest_admin import BacktestAdmin
 from agentweb.runs.looks import log_look
 from agentweb.runs.models import AccessLog, Approval, Call, Conversation, Event, Grant, Message, Run, Spending, TopUp
 from agentweb.runs.selectors import rights
 from agentweb.teams.access import role_in
+
+__all__ = ["BacktestAdmin"]  # admins with modules of their own
 
 
 class ReadOnly(admin.ModelAdmin):

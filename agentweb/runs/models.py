@@ -10,20 +10,23 @@ from django.utils.translation import gettext_lazy as _
 from agentweb.engine import enums
 from agentweb.registry.models import Agent
 from agentweb.runs.approval_models import Approval, CallAnswer
+from agentweb.runs.backtest_models import Backtest, BacktestedCall
 from agentweb.runs.grant_models import Grant, GrantUse
 from agentweb.runs.idempotency import IdempotencyKey
 from agentweb.runs.spending import Spending, TopUp
 from agentweb.teams.models import Team
 
-__all__ = [
+__all__ = [  # models with modules of their own
     "Approval",
+    "Backtest",
+    "BacktestedCall",
     "CallAnswer",
     "Grant",
     "GrantUse",
     "IdempotencyKey",
     "Spending",
     "TopUp",
-]  # models with modules of their own
+]
 
 
 class Visibility(models.TextChoices):

@@ -76,10 +76,20 @@ def touch(row: Run, cards: list[Card] | None = None) -> None:
     transaction.on_commit(lambda: live.publish_touch(run=run, conversation=conversation, cards=changed), robust=True)
 
 
-def _send(run: str) -> None:
+def send_on_commit(task: str, about: int | str) -> None:
+    """Ask a worker for other work about the row ``about``, on commit; it is a hint like any message."""
+    transaction.on_commit(lambda: send(task, about), robust=True)
+
+
+def send(task: str, about: int | str, wait_s: float = 0) -> None:
+    """The message itself, to be looked at after ``wait_s`` at the earliest."""
     if not settings.REDIS_URL:
         return  # nobody has named a broker; the sweep of a worker finds the row
     try:
-        import_string(settings.CELERY_APP).send_task(ADVANCE, args=[run], ignore_result=True)
+        import_string(settings.CELERY_APP).send_task(task, args=[about], ignore_result=True, countdown=wait_s or None)
     except (OperationalError, OSError) as error:
-        logger.warning("The broker did not take run %s (%s); it stays queued.", run, type(error).__name__)
+        logger.warning("The broker did not take %s of %s (%s); it stays queued.", task, about, type(error).__name__)
+
+
+def _send(run: str) -> None:
+    send(ADVANCE, run)

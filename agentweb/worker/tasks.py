@@ -4,9 +4,11 @@ from typing import Any
 
 from celery import shared_task
 from celery.signals import task_postrun, task_prerun, worker_ready, worker_shutdown, worker_shutting_down
+from django.db import connection
 from kombu.asynchronous import get_event_loop
 from structlog.contextvars import bind_contextvars, unbind_contextvars
 
+from agentweb.runs import backtests
 from agentweb.worker import process
 
 SOON_S = 0.005
@@ -16,6 +18,15 @@ SOON_S = 0.005
 def advance(run: str) -> None:
     """A slot for one run: returns when the run pauses, ends, or is given back. The rows say whether there is work."""
     process.current().advance(run)
+
+
+@shared_task(name=backtests.TASK, ignore_result=True)
+def backtest(row: int) -> None:
+    """Try a policy on recorded calls."""
+    try:
+        backtests.run(row)
+    finally:
+        connection.close()
 
 
 @task_prerun.connect

@@ -1,0 +1,62 @@
+"""Running a tool once for an admin, for real, in a folder of its own that is gone afterwards."""
+
+import asyncio
+import tempfile
+import time
+from collections.abc import Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from agentweb.engine import sentences
+from agentweb.engine.ports import Output, Tool, ToolContext, ToolError, ToolSuspension
+from agentweb.toolbox.workspace import Entry, Workspace
+
+LONGEST_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """How it went. ``kind``: ok, error, timeout or suspended; ``files``: what lies in the folder afterwards."""
+
+    kind: str
+    text: str
+    seconds: float
+    files: tuple[Entry, ...]
+
+
+def try_tool(tool: Tool, arguments: Mapping[str, Any], *, timeout_s: float) -> Tried:
+    """Run the tool with arguments that have no problems. Never raises for what the tool does."""
+    with tempfile.TemporaryDirectory(prefix="agentweb-try-") as name:
+        folder = Path(name) / "workspace"
+        limit, began = min(timeout_s, LONGEST_S), time.monotonic()
+        kind, text = asyncio.run(_outcome(tool, arguments, folder, limit))
+        seconds = time.monotonic() - began
+        return Tried(kind, text, seconds, tuple(Workspace(folder).list()) if folder.exists() else ())
+
+
+async def _outcome(tool: Tool, arguments: Mapping[str, Any], folder: Path, limit: float) -> tuple[str, str]:
+    context = ToolContext(f"try-{uuid4()}", folder, lambda: datetime.now(UTC), lambda: False)
+    try:
+        async with asyncio.timeout(limit):
+            output = await _output(tool, arguments, context)
+        return "ok", output.full or output.content or sentences.NO_OUTPUT
+    except ToolSuspension as suspension:
+        return "suspended", suspension.prompt
+    except ToolError as error:
+        return "error", str(error) or sentences.crashed(error)
+    except TimeoutError:
+        return "timeout", sentences.timed_out(limit)
+    except Exception as error:
+        return "error", sentences.crashed(error)
+
+
+async def _output(tool: Tool, arguments: Mapping[str, Any], context: ToolContext) -> Output:
+    async with aclosing(tool.execute(arguments, context)) as steps:  # type: ignore[type-var]
+        async for step in steps:
+            if isinstance(step, Output):
+                return step
+    return Output("")
