@@ -32,6 +32,7 @@ class ConversationIn(Body):
 class MessageIn(Body):
     text: Text
     delivery: Literal["auto", "steer", "follow_up"] = "auto"
+    attended: Annotated[bool, Field(strict=True)] = True
 
 
 class StopIn(Body):
@@ -125,6 +126,7 @@ def run_out(row: Run) -> dict[str, Any]:
         "status": row.status,
         "outcome": row.outcome or None,
         "reason": row.reason or None,
+        "attended": row.attended,
         "usage": usage_out(row),
         "error": row.error,
         "created_at": _time(row.created_at),

@@ -39,7 +39,9 @@ def _run_started(fact: events.RunStarted, _tool: str) -> Telling:
         "The run began: %(agent)s with %(model)s, at most %(turns)d turns",
         fact.max_turns,
     )
-    return Telling(words % {"agent": fact.agent, "model": fact.model, "turns": fact.max_turns}, "message-square")
+    nobody = "" if fact.attended else _("Nobody attends this run: what would be asked is refused.")
+    told = words % {"agent": fact.agent, "model": fact.model, "turns": fact.max_turns}
+    return Telling(told, "message-square", "", nobody)
 
 
 def _run_claimed(fact: events.RunClaimed, _tool: str) -> Telling:

@@ -10,7 +10,7 @@ from django.db.models import BigAutoField, CharField, Value
 
 from agentweb.engine.enums import Risk
 from agentweb.engine.messages import ToolCall
-from agentweb.engine.ports import Deny, ToolSpec, Verdict
+from agentweb.engine.ports import Allow, Deny, ToolSpec, Verdict
 from agentweb.policy import stored
 from agentweb.policy.grants import Grant, wants_grant, with_grants
 from agentweb.policy.judging import judge
@@ -20,6 +20,7 @@ from agentweb.teams import fixed
 from agentweb.teams.models import Membership
 
 OFF = Deny("tool switched off", "an admin has switched this tool off")
+UNSEEN = "the call was only found in the text of an answer, which a person must see, and nobody attends this run"
 NOBODY_ID = 0  # no row has it
 TOOL, POLICY, ROLE = "tool", "policy", "role"
 
@@ -45,6 +46,11 @@ class Standing:
 class Surroundings(Protocol):
     """What else is known where a call is judged; looked up when it matters."""
 
+    @property
+    def attended(self) -> bool:
+        """Whether somebody is there who could be asked."""
+        ...
+
     def grants(self, tools: Sequence[str]) -> Sequence[Grant]:
         """What people have agreed to beforehand for calls of these tools."""
         ...
@@ -52,6 +58,8 @@ class Surroundings(Protocol):
 
 class Nothing:
     """Nothing else is known."""
+
+    attended = True
 
     def grants(self, tools: Sequence[str]) -> Sequence[Grant]:
         return ()
@@ -78,14 +86,18 @@ class LivePolicy:
 
     def _judge(self, calls: tuple[tuple[ToolCall, ToolSpec], ...]) -> tuple[Verdict, ...]:
         now = standing({spec.name for _call, spec in calls}, self._who)
-        judged = [(self._one(now, call, spec.name), call, spec) for call, spec in calls]
+        judged = [(self._one(now, call, spec), call, spec) for call, spec in calls]
         asked = sorted({spec.name for verdict, call, spec in judged if wants_grant(verdict, call)})
         grants = self._around.grants(asked) if asked else ()
         return tuple(with_grants(verdict, call, spec, grants) for verdict, call, spec in judged)
 
-    def _one(self, now: Standing, call: ToolCall, tool: str) -> Verdict:
-        known = facts(now, self._who, tool, call.arguments)
-        return OFF if known is None else judge(now.rules, known).verdict
+    def _one(self, now: Standing, call: ToolCall, spec: ToolSpec) -> Verdict:
+        known = facts(now, self._who, spec.name, call.arguments, attended=self._around.attended)
+        if known is None:
+            return OFF
+        verdict = judge(now.rules, known).verdict
+        shown_to_nobody = isinstance(verdict, Allow) and call.recovered and not known.attended
+        return Deny(verdict.rule, UNSEEN) if shown_to_nobody else verdict
 
 
 def facts(now: Standing, who: Who, tool: str, arguments: Any, **more: bool) -> Facts | None:

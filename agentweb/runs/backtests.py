@@ -165,6 +165,7 @@ def _line(row: Backtest, law: _Law, roles: dict[tuple[int, int], str], call: Cal
         team=team,
         user=run.requested_by_id,
         role=roles.get((team, run.requested_by_id)),
+        attended=run.attended,
     )
     ruling = judge(law.now.rules, facts)
     return BacktestedCall(

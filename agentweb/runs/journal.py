@@ -46,6 +46,7 @@ class Claimed:
     user: int
     agent: int
     team: int
+    attended: bool
     epoch: int
     resumed: bool
     recovered: bool
@@ -96,6 +97,7 @@ def _taken(row: Run, worker: WorkerProcess) -> Claimed:
         user=row.requested_by_id,
         agent=row.agent_id,
         team=row.conversation.team_id,
+        attended=row.attended,
         epoch=row.epoch,
         resumed=resumed,
         recovered=recovered,

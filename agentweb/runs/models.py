@@ -102,6 +102,7 @@ class Run(models.Model):
         settings.AUTH_USER_MODEL, models.PROTECT, related_name="runs", verbose_name=_("asked by")
     )
     snapshot = models.ForeignKey(Snapshot, models.PROTECT, related_name="runs")
+    attended = models.BooleanField(_("somebody attends"), default=True)  # else what would be asked is refused
     status = models.CharField(_("status"), max_length=8, choices=Status, default=Status.QUEUED)
     outcome = models.CharField(_("outcome"), max_length=13, choices=Outcome, blank=True)
     reason = models.CharField(_("reason"), max_length=20, blank=True)

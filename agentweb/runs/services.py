@@ -122,9 +122,18 @@ def delete_conversation(*, user: User, conversation: Conversation) -> None:
 # --- messages -------------------------------------------------------------------------------------------------------
 
 
-def send_message(*, user: User, conversation: Conversation, text: str, delivery: str = "auto", key: str = "") -> Sent:
+def send_message(
+    *,
+    user: User,
+    conversation: Conversation,
+    text: str,
+    delivery: str = "auto",
+    key: str = "",
+    attended: bool = True,
+) -> Sent:
     """Store what a person says and get it to the agent: at once when no run is live, else into the run's inbox.
 
+    Not ``attended``: nobody will be there to decide in the run that begins; a live run stays as it was started.
     ``key`` makes the request idempotent: sent again, it changes nothing and gets the same answer.
     """
     _needs(conversation.may.write)
@@ -133,10 +142,11 @@ def send_message(*, user: User, conversation: Conversation, text: str, delivery:
         raise Invalid(_("The delivery is not one of auto, steer, follow_up."), [("delivery", _("Unknown delivery."))])
 
     def send() -> tuple[Sent, Answer]:
-        sent = _send(user, conversation, text, delivery)
+        sent = _send(user, conversation, text, delivery, attended)
         return sent, {"message": sent.message, "run": str(sent.run.public_id), "delivered": sent.delivered}
 
-    return once(user, key, digest([str(conversation.public_id), text, delivery]), send, _sent)
+    said = [str(conversation.public_id), text, delivery, *([] if attended else ["unattended"])]
+    return once(user, key, digest(said), send, _sent)
 
 
 def _sent(answer: Answer) -> Sent:
@@ -144,17 +154,19 @@ def _sent(answer: Answer) -> Sent:
     return Sent(answer["message"], run, answer["delivered"])
 
 
-def _send(user: User, conversation: Conversation, text: str, delivery: str) -> Sent:
+def _send(user: User, conversation: Conversation, text: str, delivery: str, attended: bool) -> Sent:
     run: Run | None = _LIVE.first(conversation=conversation.pk)
     if run is None:
-        return _begin(user, conversation, text)
+        return _begin(user, conversation, text, attended=attended)
     run.conversation = conversation
     return _queue(user, run, text, delivery)
 
 
-def _begin(user: User, conversation: Conversation, text: str, max_turns: int | None = None) -> Sent:
+def _begin(
+    user: User, conversation: Conversation, text: str, max_turns: int | None = None, *, attended: bool = True
+) -> Sent:
     message = Message(conversation=conversation, role=Message.Role.USER, author=user, text=text)
-    message.run = run = _start_run(user, conversation, message, max_turns)
+    message.run = run = _start_run(user, conversation, message, max_turns, attended=attended)
     fixed.insert(message)
     if not conversation.title:
         conversation.title = _title(" ".join(text.split())[:80])
@@ -162,7 +174,14 @@ def _begin(user: User, conversation: Conversation, text: str, max_turns: int | N
     return Sent(str(message.public_id), run, "now", message)
 
 
-def _start_run(user: User, conversation: Conversation, message: Message, max_turns: int | None = None) -> Run:
+def _start_run(
+    user: User,
+    conversation: Conversation,
+    message: Message,
+    max_turns: int | None = None,
+    *,
+    attended: bool = True,
+) -> Run:
     """``message`` is the one that the run answers; it need not be stored yet."""
     now = timezone.now()
     if not _ACTIVE({"active_at": now}, pk=conversation.pk):
@@ -178,10 +197,17 @@ def _start_run(user: User, conversation: Conversation, message: Message, max_tur
     if snapshot is None:
         snapshot, _created = Snapshot.objects.get_or_create(digest=built.digest, defaults={"data": built.text})
     run = Run(
-        conversation=conversation, agent=agent, requested_by=user, snapshot=snapshot, queued_at=now, enqueued_at=now
+        conversation=conversation,
+        agent=agent,
+        requested_by=user,
+        snapshot=snapshot,
+        attended=attended,
+        queued_at=now,
+        enqueued_at=now,
     )
     limit = max_turns or agent.max_turns
-    journal.start(run, (RunStarted(str(message.public_id), agent.name, built.model_name, limit, built.digest),))
+    began = RunStarted(str(message.public_id), agent.name, built.model_name, limit, built.digest, attended)
+    journal.start(run, (began,))
     outbox.enqueue(str(run.public_id))
     return run
 

@@ -14,6 +14,10 @@ class RunSurroundings:
 
     claimed: Claimed
 
+    @property
+    def attended(self) -> bool:
+        return self.claimed.attended
+
     def grants(self, tools: Sequence[str]) -> Sequence[Grant]:
         run = self.claimed
         holds = grants.covering(run.run_id, run.conversation_id, run.agent, run.team, run.user)

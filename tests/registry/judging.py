@@ -16,14 +16,15 @@ def judge(*names: str) -> tuple:
     return _verdicts(LivePolicy(at_once), [(name, {}) for name in names])
 
 
-def judged(policy: LivePolicy, name: str, arguments: dict[str, Any]):
+def judged(policy: LivePolicy, name: str, arguments: dict[str, Any], **call: Any):
     """The verdict on one call, by a policy that was made with ``at_once``."""
-    return _verdicts(policy, [(name, arguments)])[0]
+    return _verdicts(policy, [(name, arguments)], **call)[0]
 
 
-def _verdicts(policy: LivePolicy, asked: list[tuple[str, dict[str, Any]]]) -> tuple:
+def _verdicts(policy: LivePolicy, asked: list[tuple[str, dict[str, Any]]], **call: Any) -> tuple:
     calls = tuple(
-        (ToolCall(f"c{n}", name, arguments), catalog.tools()[name].spec) for n, (name, arguments) in enumerate(asked)
+        (ToolCall(f"c{n}", name, arguments, **call), catalog.tools()[name].spec)
+        for n, (name, arguments) in enumerate(asked)
     )
     coroutine = policy.judge(calls)
     try:

@@ -1,7 +1,6 @@
 """Remembered approvals: who may give them, where they count, and how each of them ends."""
 
 from datetime import timedelta
-from uuid import uuid4
 
 import pytest
 from django.utils import timezone
@@ -11,19 +10,15 @@ from agentweb.engine.enums import Risk
 from agentweb.engine.ports import Allow, Ask, Deny
 from agentweb.registry import catalog
 from agentweb.registry.models import Policy, PolicyRule, Tool
-from agentweb.registry.policies import LivePolicy, Who
 from agentweb.registry.services import enact
 from agentweb.runs import decisions, granted, grants, journal, services
 from agentweb.runs.errors import Conflict, Forbidden, Invalid, NotFound
 from agentweb.runs.models import Call, Grant, GrantUse, Run
 from agentweb.runs.selectors import approval_for, conversation_for
-from agentweb.runs.surroundings import RunSurroundings
 from agentweb.teams.models import Membership
-from tests.cast import make_worker
-from tests.registry.judging import at_once, judged
+from tests.runs.judged_run import SAME, claimed_verdict
 from tests.runs.waiting_call import waiting_approvals
 
-SAME = {"path": "a.txt", "content": "hello"}
 OTHER = {"path": "a.txt", "content": "bye"}
 
 
@@ -40,14 +35,6 @@ def give(cast, approval, scope="conversation", who="owner", **more):
     return Grant.objects.get(approval=approval)
 
 
-def verdict(run, arguments=SAME, name="write_file"):
-    """What a worker that has just claimed the run would make of the call."""
-    Run.objects.filter(pk=run.pk).update(status=Run.Status.QUEUED)
-    claimed = journal.claim(str(run.public_id), make_worker(f"w{uuid4().hex[:6]}"))
-    policy = LivePolicy(at_once, Who(claimed.agent, claimed.team, claimed.user), RunSurroundings(claimed))
-    return claimed, judged(policy, name, arguments)
-
-
 def again(cast, run, who="owner"):
     """The next run of the conversation."""
     Run.objects.filter(pk=run.pk).update(status="finished", outcome="answered")
@@ -59,22 +46,22 @@ def again(cast, run, who="owner"):
 def test_the_same_call_runs_in_its_scope_and_any_other_asks(cast, pending):
     grant = give(cast, pending, "run")
     run = pending.run
-    _claimed, allowed = verdict(run)
+    _claimed, allowed = claimed_verdict(run)
     assert isinstance(allowed, Allow) and allowed.grant == str(grant.public_id)
-    assert isinstance(verdict(run, OTHER)[1], Ask)
-    assert isinstance(verdict(again(cast, run))[1], Ask)
+    assert isinstance(claimed_verdict(run, OTHER)[1], Ask)
+    assert isinstance(claimed_verdict(again(cast, run))[1], Ask)
 
 
 def test_a_grant_of_a_conversation_counts_in_its_next_run_and_in_no_other_conversation(cast, pending):
     give(cast, pending)
-    assert isinstance(verdict(again(cast, pending.run, "member"))[1], Allow)
-    assert isinstance(verdict(cast.builder_run("team"))[1], Ask)
+    assert isinstance(claimed_verdict(again(cast, pending.run, "member"))[1], Allow)
+    assert isinstance(claimed_verdict(cast.builder_run("team"))[1], Ask)
 
 
 def test_a_grant_until_a_date_counts_in_all_runs_of_its_giver_and_in_no_one_elses(cast, pending):
     give(cast, pending, "until", until=timezone.now() + timedelta(hours=1))
-    assert isinstance(verdict(cast.builder_run("team"))[1], Allow)
-    assert isinstance(verdict(again(cast, pending.run, "member"))[1], Ask)
+    assert isinstance(claimed_verdict(cast.builder_run("team"))[1], Allow)
+    assert isinstance(claimed_verdict(again(cast, pending.run, "member"))[1], Ask)
 
 
 def test_only_who_asked_can_agree_for_later_runs(cast, pending):
@@ -86,14 +73,14 @@ def test_marked_arguments_may_vary_when_the_person_says_so(cast, pending):
     Tool.objects.filter(name="write_file").update(free_arguments="content, nonsense")
     grant = give(cast, pending, vary=True)
     assert grant.free == ["content"]
-    assert isinstance(verdict(pending.run, OTHER)[1], Allow)
-    assert isinstance(verdict(pending.run, {**SAME, "path": "b.txt"})[1], Ask)
+    assert isinstance(claimed_verdict(pending.run, OTHER)[1], Allow)
+    assert isinstance(claimed_verdict(pending.run, {**SAME, "path": "b.txt"})[1], Ask)
 
 
 def test_marked_arguments_must_be_the_same_unless_the_person_says_otherwise(cast, pending):
     Tool.objects.filter(name="write_file").update(free_arguments="content")
     give(cast, pending)
-    assert isinstance(verdict(pending.run, OTHER)[1], Ask)
+    assert isinstance(claimed_verdict(pending.run, OTHER)[1], Ask)
 
 
 def test_a_refusal_wins_over_a_grant(cast, pending):
@@ -103,13 +90,13 @@ def test_a_refusal_wins_over_a_grant(cast, pending):
     Policy.objects.filter(pk=policy.pk).update(version=2)
     policy.refresh_from_db()
     enact(policy=policy)
-    assert isinstance(verdict(pending.run)[1], Deny)
+    assert isinstance(claimed_verdict(pending.run)[1], Deny)
 
 
 def test_at_higher_risk_the_grant_answers_nothing(cast, pending):
     give(cast, pending)
     Tool.objects.filter(name="write_file").update(risk="high")
-    assert isinstance(verdict(pending.run)[1], Ask)
+    assert isinstance(claimed_verdict(pending.run)[1], Ask)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +166,7 @@ ENDS = [(_revoke, "revoked"), (_reject, "rejected"), (_expire, ""), (_change, "c
 def test_what_has_ended_allows_nothing_and_says_why(cast, pending, end, why):
     grant = give(cast, pending)
     run = end(cast, grant) or grant.run
-    assert isinstance(verdict(run)[1], Ask)
+    assert isinstance(claimed_verdict(run)[1], Ask)
     grant.refresh_from_db()
     assert grant.ended_why == why
 
@@ -193,7 +180,7 @@ def start(claimed, run, allowed):
 
 def test_a_start_names_its_grant(cast, pending):
     grant = give(cast, pending)
-    claimed, allowed = verdict(pending.run)
+    claimed, allowed = claimed_verdict(pending.run)
     assert not start(claimed, pending.run, allowed).refused
     assert GrantUse.objects.get().grant == grant
     assert [
@@ -205,7 +192,7 @@ def test_a_start_names_its_grant(cast, pending):
 @pytest.mark.parametrize("end", [_revoke, _expire, _leave])
 def test_a_grant_that_ends_after_the_call_was_judged_starts_nothing(cast, pending, end):
     grant = give(cast, pending)
-    claimed, allowed = verdict(pending.run)
+    claimed, allowed = claimed_verdict(pending.run)
     last = Run.objects.get(pk=pending.run.pk).last_event
     end(cast, grant)
     assert start(claimed, pending.run, allowed).refused
@@ -216,7 +203,7 @@ def test_a_grant_that_ends_after_the_call_was_judged_starts_nothing(cast, pendin
 def test_what_came_with_a_start_that_may_not_be_is_kept(cast):
     first, _second = waiting_approvals(cast, cast.builder_run(), 2)
     grant = give(cast, first)
-    claimed, allowed = verdict(first.run)
+    claimed, allowed = claimed_verdict(first.run)
     _revoke_by_owner(cast, grant)
     batch = (
         events.ApprovalDecided(str(first.public_id), str(first.call.public_id), "approved", None, "owner"),

@@ -82,9 +82,10 @@ def test_all_calls_run_where_all_are_approved(site):
 
 def test_nothing_that_must_be_approved_runs_where_nobody_can_decide(site):
     ended = site.manage("ask", WRITE.replace("notes", "nobody"), "--agent", "Builder", "--approve", "ask", "--jsonl")
-    decided = next(event for event in events(ended) if event["kind"] == "ApprovalDecided")
-    assert decided["data"]["status"] == "rejected"
-    assert "ToolStarted" not in kinds(ended)
+    refused = next(event for event in events(ended) if event["kind"] == "ToolFinished")
+    assert refused["data"]["result"]["kind"] == "denied"
+    assert "nobody attends this run" in refused["data"]["result"]["content"]
+    assert {"ToolStarted", "ApprovalRequested"}.isdisjoint(kinds(ended))
     assert "nobody.txt" not in files(site)
 
 

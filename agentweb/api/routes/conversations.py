@@ -76,13 +76,16 @@ def send(
     body: MessageIn,
     idempotency_key: Annotated[str, Header(alias="Idempotency-Key")] = "",
 ):
-    """Say something: at once when no run is live, else as steering or as a follow-up."""
+    """Say something: at once when no run is live, else as steering or as a follow-up.
+
+    With ``attended: false`` nobody is asked in the run that begins: what would wait for a decision is refused."""
     sent = services.send_message(
         user=request.user,
         conversation=selectors.conversation_for(request.user, conversation_id),
         text=body.text,
         delivery=body.delivery,
         key=idempotency_key,
+        attended=body.attended,
     )
     answer = {"message": sent.message, "run": str(sent.run.public_id), "delivered": sent.delivered}
     return JsonResponse(answer, status=202)

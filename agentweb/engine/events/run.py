@@ -9,13 +9,15 @@ from agentweb.engine.usage import Usage
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """The run exists. ``message`` is the user message that it answers; ``snapshot`` the digest of all that it uses."""
+    """The run exists. ``message`` is the user message that it answers; ``snapshot`` the digest of all that it uses.
+    Not ``attended``: nobody is there to decide, so what would be asked is refused."""
 
     message: str
     agent: str
     model: str
     max_turns: int
     snapshot: str
+    attended: bool = True
 
 
 @dataclass(frozen=True, slots=True)

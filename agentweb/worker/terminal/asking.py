@@ -19,11 +19,11 @@ def person(username: str) -> User:
     return found
 
 
-def send(*, user: User, question: str, agent: str | None, conversation: str | None) -> Sent:
+def send(*, user: User, question: str, agent: str | None, conversation: str | None, attended: bool) -> Sent:
     """Ask in a new conversation, or go on with one. Raises RequestError with a sentence."""
     with transaction.atomic():  # a question that is refused leaves no empty conversation
         found = _conversation(user, conversation, agent) if conversation else _new(user, agent)
-        return services.send_message(user=user, conversation=found, text=question)
+        return services.send_message(user=user, conversation=found, text=question, attended=attended)
 
 
 def _conversation(user: User, public_id: str, agent: str | None) -> Conversation:

@@ -29,15 +29,20 @@ class Command(BaseCommand):
 
     def handle(self, *args, question, agent, conversation, approve, user, jsonl, **options) -> None:
         self.stderr.style_func = None  # not everything beside standard output is an error
+        approve, attended = Approve(approve), True
+        if approve is Approve.ASK and not (sys.stdin.isatty() and sys.stderr.isatty()):
+            approve, attended = Approve.NONE, False
         try:
             person = asking.person(user)
-            sent = asking.send(user=person, question=question, agent=agent, conversation=conversation)
+            sent = asking.send(
+                user=person, question=question, agent=agent, conversation=conversation, attended=attended
+            )
         except RequestError as error:
             self._say(error.text)
             sys.exit(USAGE)
         run = selectors.run_for(person, sent.run.public_id)
         try:
-            outcome = self._watch(person, run, sent, Approve(approve), jsonl).to_the_end()
+            outcome = self._watch(person, run, sent, approve, jsonl).to_the_end()
         except BrokenPipeError:  # who read has left
             services.cancel_run(user=person, run=run)
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -49,8 +54,6 @@ class Command(BaseCommand):
     def _watch(self, person: User, run: Run, sent: Sent, approve: Approve, jsonl: bool) -> Watch:
         """Events before the question are told to programs only: people have seen them."""
         view = Lines(self._write) if jsonl else Story(self._write, colour=_colourful(self.stdout))
-        if approve is Approve.ASK and not (sys.stdin.isatty() and sys.stderr.isatty()):
-            approve = Approve.NONE
         decider = Decider(user=person, run=run, approve=approve, say=self._say, prompt=self._prompt)
         seen = 0 if jsonl or sent.delivered == "now" else run.last_event
         return Watch(user=person, run=run, view=view, decider=decider, say=self._say, seen=seen)
