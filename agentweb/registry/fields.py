@@ -5,9 +5,11 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from agentweb.schema.json_text import JsonError, canonical, parse_json
+from agentweb.schema.problems import render
 from agentweb.schema.text import clean_json
 
 
@@ -24,7 +26,9 @@ class JsonObjectField(forms.CharField):
             found = parse_json(text)
         except JsonError as error:
             words = _("This is not valid JSON: %(error)s")
-            raise ValidationError(words, code="json", params={"error": str(error)}) from error
+            raise ValidationError(
+                words, code="json", params={"error": render(error.keyword, error.params, gettext)}
+            ) from error
         if not isinstance(found, dict):
             raise ValidationError(_("Enter a JSON object: names and values in curly brackets."), code="json")
         if clean_json(found) != found:

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agentweb.engine.ports import Deny
+from agentweb.engine.ports import Tool as CodeTool
 from agentweb.policy.judging import Ruling, judge, matches
 from agentweb.policy.matching import Fit
 from agentweb.policy.rules import Rule, Says
@@ -16,6 +17,8 @@ from agentweb.registry import catalog
 from agentweb.registry.drafts import Draft
 from agentweb.registry.models import Agent, Risk, Tool
 from agentweb.registry.policies import Who, facts, standing
+from agentweb.registry.problem_words import in_words
+from agentweb.schema.validate import validate
 from agentweb.teams.models import Membership, Team, User
 
 VERDICTS = {
@@ -100,6 +103,11 @@ def team_of(question: Question) -> Team | None:
     return teams[0] if len(teams) == 1 else None
 
 
+def _problems(code: CodeTool, arguments: dict[str, Any]) -> list[str]:
+    """What is wrong with the arguments; what the tool itself finds is said as it says it."""
+    return [in_words(each) for each in validate(code.spec.parameters, arguments)] or code.problems(arguments)
+
+
 def _line(rule: Rule, fit: Fit, field: str, ruling: Ruling) -> RuleLine:
     decided = rule in (ruling.rule, ruling.raised_by)
     return RuleLine(line(rule, _), fit, _(FIELDS[field]) if field else "", decided)
@@ -124,7 +132,7 @@ def obstacles(question: Question, team: Team | None, role: str | None, *, argume
     """What stands between this person and such a call, before any rule; ``arguments``: whether those count."""
     agent, tool, user = question.agent, question.tool, question.user
     code = catalog.tools().get(tool.name)
-    problems = code.problems(dict(question.arguments)) if code and arguments else []
+    problems = _problems(code, dict(question.arguments)) if code and arguments else []
     says = {
         _("The agent %(agent)s is switched off."): not agent.enabled,
         _("The agent %(agent)s does not have this tool, so no new run of it can call it."): (

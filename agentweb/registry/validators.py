@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agentweb.policy.matching import TOOL_GLOB
 from agentweb.registry import dotted, placeholders
+from agentweb.registry.problem_words import in_words
 from agentweb.schema.check import check_any
 from agentweb.schema.patterns import MAX_PATTERN, PatternError, compiled
 from agentweb.schema.problems import render as problem_words
@@ -115,9 +116,8 @@ def goal_callable(path: str) -> Callable[..., Any]:
 def json_schema(value: Any) -> None:
     """A JSON Schema that values can be checked against."""
     if problems := check_any(value):
-        found = problems[0]
-        text = f"{found.path}: {found.message}" if found.path else found.message
-        raise ValidationError(_("This is no JSON Schema: %(problem)s"), code="schema", params={"problem": text})
+        words = _("This is no JSON Schema: %(problem)s")
+        raise ValidationError(words, code="schema", params={"problem": in_words(problems[0])})
 
 
 def text_pattern(value: str) -> None:

@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from agentweb.engine.enums import DecisionKind
+from agentweb.registry.problem_words import sentence
 from agentweb.runs import grants, journal, looking, outbox
 from agentweb.runs.cards import card_of
 from agentweb.runs.errors import Conflict, Forbidden, Invalid
@@ -94,7 +95,7 @@ def modified_problems(approval: Approval, arguments: Any) -> list[tuple[str, str
     """What is wrong with changed arguments, as (path, message) pairs, judged by the tool's schema of this run."""
     if not isinstance(arguments, Mapping):
         return [("arguments", _("The arguments must be a JSON object."))]
-    return [(problem.path or "arguments", problem.message) for problem in validate(parameters(approval), arguments)]
+    return [(problem.path or "arguments", sentence(problem)) for problem in validate(parameters(approval), arguments)]
 
 
 def parameters(approval: Approval) -> Mapping[str, Any]:

@@ -7,9 +7,10 @@ from typing import Any
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
+from agentweb.registry.problem_words import sentence
 from agentweb.schema.form import Field, by_field, form, with_typed
 from agentweb.schema.posted import parse
-from agentweb.schema.problems import Problem, render
+from agentweb.schema.problems import Problem
 from agentweb.schema.validate import validate
 
 PREFIX = "argument:"  # so that no argument can take the place of another field of the page
@@ -70,11 +71,6 @@ def read(schema: Any, posted: QueryDict, original: Mapping[str, Any]) -> SchemaF
 
 def problems_of(schema: Any, arguments: Any) -> list[Problem]:
     return validate(schema, arguments)
-
-
-def sentence(problem: Problem) -> str:
-    """What is wrong, in the viewer's language."""
-    return render(problem.keyword, problem.params, _)
 
 
 def _with_problems(fields: Sequence[Field], problems: Sequence[Problem]) -> SchemaForm:

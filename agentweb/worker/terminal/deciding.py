@@ -13,6 +13,7 @@ from agentweb.runs import decisions, selectors, services, waiting
 from agentweb.runs.errors import Conflict, Forbidden, Invalid
 from agentweb.runs.models import Approval, Run
 from agentweb.schema.json_text import JsonError, parse_json, pretty
+from agentweb.schema.problems import render
 from agentweb.teams.models import User
 from agentweb.worker.terminal.settling import settle_call
 from agentweb.worker.terminal.views import printable
@@ -120,7 +121,8 @@ class Decider:
         try:
             return parse_json(text)
         except JsonError as error:
-            raise Invalid(str(error), [("arguments", str(error))]) from error
+            words = render(error.keyword, error.params, _)
+            raise Invalid(words, [("arguments", words)]) from error
 
     def _nothing_to_decide(self) -> None:
         """The run may wait for something else, or for somebody else; where nobody sits, it is cancelled."""
