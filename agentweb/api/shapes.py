@@ -10,8 +10,9 @@ from pydantic import ConfigDict, Field
 from agentweb.engine.usage import Usage
 from agentweb.runs import services
 from agentweb.runs.expiry import is_overdue
-from agentweb.runs.models import Approval, Call, Conversation, Event, Grant, QueuedMessage, Run
+from agentweb.runs.models import Approval, Call, Conversation, Event, Grant, QueuedMessage, Run, Vote
 from agentweb.runs.selectors import Item
+from agentweb.runs.votes import shown_digest
 
 Text = Annotated[str, Field(strict=True)]
 
@@ -165,10 +166,12 @@ def approval_out(row: Approval) -> dict[str, Any]:
         "for_admins": row.for_admins,
         "arguments": row.arguments,
         "risk": row.risk,
-        "digest": row.digest,
+        "digest": shown_digest(row),
         "status": row.status,
+        **_terms_out(row),
         "expires_at": _time(row.expires_at),
         "may_decide": row.may_decide and row.status == Approval.Status.PENDING and not is_overdue(row),
+        "may_reject": row.may_reject and row.status == Approval.Status.PENDING and not is_overdue(row),
         "requires_comment": row.requires_comment,
         "effect": row.effect,
         "preview": row.preview,
@@ -199,6 +202,35 @@ def grant_out(row: Grant) -> dict[str, Any]:
         "ended_why": row.ended_why or None,
         "uses": row.times,
         "may_revoke": row.may_revoke and row.ended_at is None,
+    }
+
+
+def _terms_out(row: Approval) -> dict[str, Any]:
+    """``deciders``: who decides must be meant by each of these lists; none: whoever may write in the conversation.
+    ``proposal``: the arguments that people vote on instead of ``arguments``."""
+    terms = row.on_terms
+    if terms is None:
+        return {"needed": 1, "requester_may_approve": True, "deciders": [], "votes": [], "proposal": None}
+    circles: dict[int, list[dict[str, Any]]] = {}
+    for entry in row.deciders.all():
+        circles.setdefault(entry.circle, []).append({"role": entry.role or None, "name": entry.name or None})
+    return {
+        "needed": terms.needed,
+        "requester_may_approve": not terms.apart,
+        "deciders": list(circles.values()),
+        "votes": [_vote_out(vote) for vote in row.votes.all()],
+        "proposal": terms.proposal,
+    }
+
+
+def _vote_out(row: Vote) -> dict[str, Any]:
+    """``counts``: it is about what people vote on now."""
+    return {
+        "user": row.user.username,
+        "decision": row.kind,
+        "comment": row.comment,
+        "at": _time(row.created_at),
+        "counts": not row.void,
     }
 
 

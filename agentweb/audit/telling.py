@@ -10,6 +10,7 @@ from django.utils.translation import ngettext
 from agentweb.engine import events
 from agentweb.engine.codec import encode
 from agentweb.engine.enums import CallStatus, Purpose, Reason, Resolution
+from agentweb.policy.terms_words import told
 from agentweb.ui import notes, questions, reasons
 from agentweb.ui.calls import DECISIONS, RESULTS, STATES, CallCard
 from agentweb.ui.goals import goal_words
@@ -174,7 +175,8 @@ def _seam_failed(fact: events.SeamFailed, _tool: str) -> Telling:
 
 
 def _approval_requested(fact: events.ApprovalRequested, tool: str) -> Telling:
-    return Telling(_("Approval wanted: %(tool)s") % {"tool": tool}, "shield-alert", "waiting")
+    terms = _("It takes %(terms)s.") % {"terms": told(fact.terms, _)} if fact.terms else ""
+    return Telling(_("Approval wanted: %(tool)s") % {"tool": tool}, "shield-alert", "waiting", terms)
 
 
 def _preview_renewed(fact: events.PreviewRenewed, tool: str) -> Telling:

@@ -20,6 +20,7 @@ from agentweb.runs import selectors
 from agentweb.runs.errors import NotFound
 from agentweb.runs.live import keys
 from agentweb.runs.models import Run
+from agentweb.runs.rights import CHATS
 from agentweb.teams.models import Membership, Role, User
 
 store_class = import_module(settings.SESSION_ENGINE).SessionStore
@@ -37,7 +38,7 @@ class Refusal(IntEnum):
 def groups_of(user: User) -> list[str]:
     """The channel groups in which the person's sockets hear of approvals that they may decide."""
     groups = [keys.person_group(user.pk)]
-    for team, role in Membership.objects.filter(user=user, role__in=selectors.CHATS).values_list("team_id", "role"):
+    for team, role in Membership.objects.filter(user=user, role__in=CHATS).values_list("team_id", "role"):
         groups.append(keys.team_group(team))
         if role == Role.ADMIN:
             groups.append(keys.admins_group(team))

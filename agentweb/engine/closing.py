@@ -97,6 +97,7 @@ def decided(entry: CallEntry) -> tuple[ApprovalDecided, ...]:
                 arguments=final if runs else None,
                 response=decision.response,
                 seen=decision.seen if runs else "",
+                consents=decision.consents,
             ),
         )
     if decision is None and entry.expired and not entry.taken:

@@ -19,7 +19,7 @@ from agentweb.engine.enums import (
 )
 from agentweb.engine.events import Queued
 from agentweb.engine.messages import Json, Message, ToolCall
-from agentweb.engine.terms import Terms
+from agentweb.engine.terms import Consent, Terms
 from agentweb.engine.usage import Usage
 
 # --- the model ----------------------------------------------------------------------------------------------------
@@ -265,6 +265,7 @@ class Decision:
     comment: str = ""
     response: str = ""
     seen: str = ""
+    consents: tuple[Consent, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -380,4 +380,5 @@ def _decision(entry: CallEntry, event: ApprovalDecided) -> Decision | None:
         comment=event.comment,
         response=event.response,
         seen=event.seen,
+        consents=event.consents,
     )

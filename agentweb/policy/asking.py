@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from agentweb.engine.terms import Terms
+from agentweb.engine.terms import Circle, Terms
 from agentweb.policy.rules import Rule
 
 ANY = Terms()
@@ -11,14 +11,22 @@ ANY = Terms()
 def terms_of(rules: Iterable[Rule]) -> Terms | None:
     """The strictest of what the rules want; None where they want nothing in particular."""
     found = [own_terms(rule) for rule in rules]
-    waits = [one.wait_minutes for one in found if one.wait_minutes]
-    merged = Terms(wait_minutes=min(waits, default=0))
+    circles: list[Circle] = []
+    for one in found:
+        circles += [circle for circle in one.circles if circle not in circles]
+    merged = Terms(
+        wait_minutes=min((one.wait_minutes for one in found if one.wait_minutes), default=0),
+        circles=tuple(circles),
+        needed=max((one.needed for one in found), default=1),
+        apart=any(one.apart for one in found),
+    )
     return merged if merged != ANY else None
 
 
 def own_terms(rule: Rule) -> Terms:
     """What one rule wants."""
-    return Terms(wait_minutes=rule.wait_minutes)
+    circles = (rule.deciders,) if rule.deciders is not None and rule.deciders.names_anyone else ()
+    return Terms(rule.wait_minutes, circles, max(rule.needed, 1), rule.apart)
 
 
 def has_terms(rule: Rule) -> bool:

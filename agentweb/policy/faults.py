@@ -12,7 +12,10 @@ from agentweb.schema.check import check_any
 MESSAGES: dict[str, str] = {
     "glob": "Enter a tool name: letters, digits, _ and -; * stands for any characters.",
     "comment": "A comment can only be required where people are asked.",
-    "wait": "Only where people are asked can a decision be waited for.",
+    "terms": "Only a rule that asks says on which terms people decide.",
+    "alone": "One person alone cannot be several: name others too, or ask for one approval.",
+    "few": "So many people are not named here.",
+    "apart_alone": "Who asked may not approve, and nobody else is named.",
     "reason": "Only a rule that refuses gives a reason.",
     "high": "Calls of high risk are always asked about, so this rule would never let one run.",
     "nobody": "While nobody attends, nobody can be asked: say “Refuse”.",
@@ -37,7 +40,7 @@ class Fault:
 
 def faults(rule: Rule) -> list[Fault]:
     """What keeps the rule from meaning what it says; empty when it may be saved."""
-    found = [*_contradictions(rule), *_raising(rule), *_condition(rule)]
+    found = [*_contradictions(rule), *_terms(rule), *_raising(rule), *_condition(rule)]
     return found if TOOL_GLOB.fullmatch(rule.tool) else [Fault("tool", "glob"), *found]
 
 
@@ -45,8 +48,6 @@ def _contradictions(rule: Rule) -> list[Fault]:
     found = []
     if rule.requires_comment and rule.says is not Says.ASK:
         found.append(Fault("requires_comment", "comment"))
-    if rule.wait_minutes and rule.says is not Says.ASK:
-        found.append(Fault("wait_minutes", "wait"))
     if rule.reason and rule.says is not Says.DENY:
         found.append(Fault("reason", "reason"))
     if rule.says is Says.ALLOW and rule.risk is Risk.HIGH:
@@ -54,6 +55,21 @@ def _contradictions(rule: Rule) -> list[Fault]:
     if rule.says is Says.ASK and rule.attended is False:
         found.append(Fault("verdict", "nobody"))
     return found
+
+
+def _terms(rule: Rule) -> list[Fault]:
+    """Terms that nobody could ever fulfil, or that belong to no such rule."""
+    if rule.says is not Says.ASK:
+        said = {name: getattr(rule, name) for name in ("wait_minutes", "needed", "apart", "deciders")}
+        return [Fault(name, "terms") for name, value in said.items() if value]
+    circle = rule.deciders
+    if circle is None or circle.role or circle.group:
+        return []  # how many people that is, only time tells
+    if not circle.people:
+        found = [Fault("needed", "alone")] if rule.needed > 1 else []
+        return [*found, Fault("apart", "apart_alone")] if rule.apart else found
+    named = len(circle.people) + circle.requester
+    return [Fault("needed", "few")] if rule.needed > named else []
 
 
 def _raising(rule: Rule) -> list[Fault]:

@@ -26,7 +26,9 @@ class Grant:
 
 def rememberable(ask: Ask) -> bool:
     """Whether a grant may answer the question at all: at high risk, and where a comment is wanted, each call is looked
-    at by itself."""
+    at by itself; and nobody answers beforehand for those whom a rule chooses."""
+    if ask.terms is not None and ask.terms.choose_people:
+        return False
     return ask.risk is not Risk.HIGH and not ask.requires_comment
 
 

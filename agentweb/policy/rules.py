@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from agentweb.engine.enums import Risk
 from agentweb.engine.messages import Json
+from agentweb.engine.terms import Circle, Named
 
 
 class Says(StrEnum):
@@ -18,20 +19,13 @@ class Says(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """An agent, a team or a person: the row id that is compared, and the name for people."""
-
-    id: int
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
 class Rule:
     """One rule of one version of a policy; ``number`` is its place there, from 1. None or empty: it does not matter.
 
-    ``condition`` is a JSON Schema that the arguments must fit. ``raise_to`` belongs to RAISE, ``reason`` to DENY,
-    ``requires_comment`` and ``wait_minutes`` to ASK: so long people may decide; 0: for ever. ``broken``: the rule
-    cannot be read, so of any call it is unknown whether it is meant."""
+    ``condition`` is a JSON Schema that the arguments must fit. ``raise_to`` belongs to RAISE, ``reason`` to DENY. To
+    ASK belong ``requires_comment`` and the terms: so long people may decide (``wait_minutes``; 0: for ever), who may
+    (``deciders``), how many must approve (``needed``; 0: one), and whether the one who asked may not (``apart``).
+    ``broken``: the rule cannot be read, so of any call it is unknown whether it is meant."""
 
     policy: str
     version: int
@@ -49,6 +43,9 @@ class Rule:
     raise_to: Risk | None = None
     requires_comment: bool = False
     wait_minutes: int = 0
+    deciders: Circle | None = None
+    needed: int = 0
+    apart: bool = False
     reason: str = ""
     name: str = ""
     broken: bool = False

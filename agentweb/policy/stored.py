@@ -5,15 +5,17 @@ from dataclasses import fields, replace
 from typing import Any
 
 from agentweb.engine.enums import Risk
-from agentweb.policy.rules import Named, Rule, Says
+from agentweb.engine.terms import Circle, Named
+from agentweb.policy.rules import Rule, Says
 
 OF_POLICY = ("policy", "version", "number", "broken")
+CIRCLE = frozenset(field.name for field in fields(Circle))
 NAMED = ("agent", "team", "user")
 KINDS: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("tool", "role", "reason", "name"), str),
     **dict.fromkeys(("tainted", "attended"), (bool, type(None))),
-    "requires_comment": bool,
-    "wait_minutes": int,
+    **dict.fromkeys(("requires_comment", "apart"), bool),
+    **dict.fromkeys(("wait_minutes", "needed"), int),
     "condition": (dict, type(None)),
 }
 FLAGS = ("tainted", "attended")  # whose no means something, too
@@ -54,16 +56,38 @@ def _rule(rule: Rule, said: Mapping[str, Any]) -> Rule:
     for name in ("risk", "raise_to"):
         values[name] = Risk(said[name]) if said.get(name) else None
     for name in NAMED:
-        values[name] = Named(int(said[name]["id"]), str(said[name]["name"])) if said.get(name) else None
+        values[name] = _named(said[name]) if said.get(name) else None
+    values["deciders"] = _circle(said["deciders"]) if said.get("deciders") else None
     values["says"] = rule.says
     if wrong := [name for name, value in values.items() if name in KINDS and not isinstance(value, KINDS[name])]:
         raise TypeError(wrong)
-    if values.get("wait_minutes", 0) < 0:
-        raise ValueError("wait_minutes")
+    if min(values.get("wait_minutes", 0), values.get("needed", 0)) < 0:
+        raise ValueError("less than nothing")
     return replace(rule, **values)
 
 
+def _named(said: Mapping[str, Any]) -> Named:
+    return Named(int(said["id"]), str(said["name"]))
+
+
+def _circle(said: Mapping[str, Any]) -> Circle:
+    """Raises like ``_rule``: people whom nobody can tell must not become everybody."""
+    found = Circle(
+        requester=bool(said.get("requester", False)),
+        role=str(said.get("role", "")),
+        group=_named(said["group"]) if said.get("group") else None,
+        people=tuple(map(_named, said.get("people", ()))),
+    )
+    if not found.names_anyone or set(said) - CIRCLE:
+        raise ValueError(said)
+    return found
+
+
 def _plain(value: Any) -> Any:
+    if isinstance(value, Circle):
+        return {name: each for name in sorted(CIRCLE) if (each := _plain(getattr(value, name)))}
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
     if isinstance(value, Named):
         return {"id": value.id, "name": value.name}
     return value.value if isinstance(value, (Risk, Says)) else value

@@ -14,7 +14,10 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from agentweb.policy.asking import has_terms, own_terms
 from agentweb.policy.matching import speaks_of
+from agentweb.policy.rules import Rule
+from agentweb.policy.terms_words import told
 from agentweb.policy.words import line
 from agentweb.registry import drafts, services
 from agentweb.registry.draft_admin import Drafting
@@ -29,7 +32,7 @@ class RuleInline(admin.StackedInline):
     form = RuleForm
     extra = 0
     ordering = ["position", "pk"]
-    autocomplete_fields = ["agent", "team", "user"]
+    autocomplete_fields = ["agent", "team", "user", "by_group", "people"]
     fieldsets = [
         (
             None,
@@ -42,7 +45,14 @@ class RuleInline(admin.StackedInline):
                 ]
             },
         ),
-        (_("When people are asked"), {"fields": ["wait_minutes"]}),
+        (_("When people are asked"), {"fields": [("wait_minutes", "needed"), "apart"]}),
+        (
+            _("Who may decide"),
+            {
+                "fields": [("by_requester", "by_role", "by_group"), "people"],
+                "description": _("Everybody whom one of these means. Nothing chosen: whoever may write there."),
+            },
+        ),
         (_("Only for"), {"fields": [("agent", "team"), ("user", "role"), ("tainted", "attended")]}),
         (_("Only with these arguments"), {"fields": [("argument", "test", "value"), "condition"]}),
     ]
@@ -126,6 +136,11 @@ def _without_tools(policy: Policy) -> list[str]:
     return [pattern for pattern in patterns if not any(speaks_of(pattern, name) for name in names)]
 
 
+def _in_words(rule: Rule) -> str:
+    words = line(rule, gettext)
+    return f"{words}: {told(own_terms(rule), gettext)}" if has_terms(rule) else words
+
+
 @admin.register(PolicyVersion)
 class PolicyVersionAdmin(admin.ModelAdmin):
     """What counted from when, by whom. Written with every change, and never changed itself."""
@@ -150,6 +165,6 @@ class PolicyVersionAdmin(admin.ModelAdmin):
     @admin.display(description=_("what it says"))
     def in_words(self, version: PolicyVersion) -> SafeString | str:
         try:
-            return format_html_join("", "<p>{}</p>", ((line(rule, gettext),) for rule in rules_in(version))) or "–"
+            return format_html_join("", "<p>{}</p>", ((_in_words(rule),) for rule in rules_in(version))) or "–"
         except ValueError:
             return gettext("the rule cannot be read")

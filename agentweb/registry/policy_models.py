@@ -8,6 +8,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from agentweb.engine.enums import Risk as EngineRisk
+from agentweb.engine.terms import Circle, Named
 from agentweb.policy import rules
 from agentweb.policy.faults import MESSAGES, Fault, faults
 from agentweb.registry import validators
@@ -15,6 +16,7 @@ from agentweb.schema.problems import render
 from agentweb.teams.models import Role, Team
 
 MOST_MINUTES = 525_600  # a year
+MOST_APPROVALS = 20
 
 
 class Risk(models.TextChoices):
@@ -122,6 +124,20 @@ class PolicyRule(models.Model):
         validators=[MinValueValidator(1), MaxValueValidator(MOST_MINUTES)],
         help_text=_("Then the approval expires and the call is not run. Empty: it waits for ever."),
     )
+    needed = models.PositiveSmallIntegerField(
+        _("approvals needed"),
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(MOST_APPROVALS)],
+        help_text=_("By so many different people. A rejection by one of them is enough. Empty: one."),
+    )
+    apart = models.BooleanField(_("who asked may not approve"), default=False)
+    by_requester = models.BooleanField(_("who asked"), default=False)
+    by_role = models.CharField(_("role in the team"), max_length=10, choices=Role, blank=True)
+    by_group = models.ForeignKey(
+        "auth.Group", models.PROTECT, related_name="+", null=True, blank=True, verbose_name=_("group")
+    )
+    people = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="+", blank=True, verbose_name=_("people"))
     reason = models.CharField(
         _("reason"), max_length=300, blank=True, help_text=_("Told to the model when the call is refused.")
     )
@@ -141,7 +157,8 @@ class PolicyRule(models.Model):
         found: dict[str, list[ValidationError]] = {}
         for fault in faults(self.as_rule("", 0, 1)):
             if fault.key != "glob":  # its own validator says so
-                found.setdefault(fault.field, []).append(_sentence(fault))
+                field = "people" if fault.field == "deciders" else fault.field
+                found.setdefault(field, []).append(_sentence(fault))
         if self.agent and self.team and self.agent.team_id not in (None, self.team_id):
             words = _("The agent belongs to another team, so this rule would never mean a call.")
             found.setdefault("agent", []).append(ValidationError(words, code="agent"))
@@ -157,9 +174,9 @@ class PolicyRule(models.Model):
             says=rules.Says(self.verdict),
             tool=self.tool,
             risk=EngineRisk(self.risk) if self.risk else None,
-            agent=rules.Named(self.agent.pk, self.agent.name) if self.agent else None,
-            team=rules.Named(self.team.pk, self.team.name) if self.team else None,
-            user=rules.Named(self.user.pk, self.user.username) if self.user else None,
+            agent=Named(self.agent.pk, self.agent.name) if self.agent else None,
+            team=Named(self.team.pk, self.team.name) if self.team else None,
+            user=Named(self.user.pk, self.user.username) if self.user else None,
             role=self.role,
             tainted=self.tainted,
             attended=self.attended,
@@ -167,9 +184,23 @@ class PolicyRule(models.Model):
             raise_to=EngineRisk(self.raise_to) if self.raise_to else None,
             requires_comment=self.requires_comment,
             wait_minutes=self.wait_minutes or 0,
+            deciders=self._deciders(),
+            needed=self.needed if self.needed and self.needed > 1 else 0,
+            apart=self.apart,
             reason=self.reason,
             name=self.name,
         )
+
+    def _deciders(self) -> Circle | None:
+        """Who may decide; a form that has not saved its choice of people yet leaves it in ``chosen``."""
+        people = vars(self).get("chosen", self.people.all() if self.pk else ())
+        found = Circle(
+            requester=self.by_requester,
+            role=self.by_role,
+            group=Named(self.by_group.pk, self.by_group.name) if self.by_group else None,
+            people=tuple(Named(one.pk, one.username) for one in sorted(people, key=lambda one: one.username)),
+        )
+        return found if found.names_anyone else None
 
 
 def _sentence(fault: Fault) -> ValidationError:

@@ -40,7 +40,8 @@ def write_prompt(*, prompt: Prompt, text: str, by: AbstractBaseUser | None = Non
 @transaction.atomic
 def enact(*, policy: Policy, by: User | None = None) -> PolicyVersion:
     """Put the policy's rules, as they stand in the rows, into force as its present version, and keep them."""
-    rows = policy.rules.select_related("agent", "team", "user").order_by("position", "pk")
+    found = policy.rules.select_related("agent", "team", "user", "by_group").prefetch_related("people")
+    rows = found.order_by("position", "pk")
     rules = [stored.data(row.as_rule(policy.name, policy.version, number)) for number, row in enumerate(rows, 1)]
     digest = json_text.digest([policy.name, policy.version, rules])
     version = PolicyVersion.objects.create(

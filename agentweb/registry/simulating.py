@@ -7,11 +7,12 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agentweb.engine.ports import Deny
+from agentweb.engine.ports import Ask, Deny
 from agentweb.engine.ports import Tool as CodeTool
 from agentweb.policy.judging import Ruling, judge, matches
 from agentweb.policy.matching import Fit
 from agentweb.policy.rules import Rule, Says
+from agentweb.policy.terms_words import told
 from agentweb.policy.words import FIELDS, line, sentence
 from agentweb.registry import catalog
 from agentweb.registry.drafts import Draft
@@ -123,6 +124,8 @@ def _notes(question: Question, ruling: Ruling) -> list[str]:
         found.append(_("The risk level of the tool is %(own)s.") % {"own": Risk(question.tool.risk).label})
     if ruling.requires_comment:
         found.append(_("Who decides must write a comment."))
+    if isinstance(ruling.verdict, Ask) and ruling.verdict.terms:
+        found.append(_("It takes %(terms)s.") % {"terms": told(ruling.verdict.terms, _)})
     if isinstance(ruling.verdict, Deny):
         found.append(_("The model is told: %(reason)s") % {"reason": ruling.verdict.reason})
     return found

@@ -17,7 +17,7 @@ from agentweb.runs import grants, standing
 from agentweb.runs.backtest_admin import BacktestAdmin
 from agentweb.runs.looks import log_look
 from agentweb.runs.models import AccessLog, Approval, Call, Conversation, Event, Grant, Message, Run, Spending, TopUp
-from agentweb.runs.selectors import rights
+from agentweb.runs.rights import rights
 from agentweb.teams.access import role_in
 
 __all__ = ["BacktestAdmin"]  # admins with modules of their own
@@ -157,7 +157,7 @@ class CallAdmin(Record):
 class ApprovalAdmin(Record):
     conversation_path = "run__conversation"
     list_display = ["public_id", "tool", "risk", "status", "decided_by", "decided_at", "run", "created_at"]
-    list_filter = ["status", "risk", "run__agent", "run__conversation__team"]
+    list_filter = ["status", "risk", "terms__stranded", "run__agent", "run__conversation__team"]
     list_select_related = ["call", "run", "decided_by"]
     search_fields = ["public_id", "call__name", "run__public_id", "decided_by__username"]
     date_hierarchy = "created_at"

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agentweb.engine import enums
 from agentweb.registry.models import Risk
+from agentweb.runs.asking_models import ApprovalTerms
 
 
 class Approval(models.Model):
@@ -81,6 +82,11 @@ class Approval(models.Model):
             ),
         ]
         indexes = [models.Index(fields=["status", "id"])]
+
+    @property
+    def on_terms(self) -> ApprovalTerms | None:
+        """The terms that rules make for this approval, if any do."""
+        return getattr(self, "terms", None)
 
 
 class CallAnswer(models.Model):

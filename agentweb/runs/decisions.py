@@ -10,8 +10,9 @@ from django.utils.translation import gettext as _
 
 from agentweb.engine.enums import DecisionKind
 from agentweb.registry.problem_words import sentence
-from agentweb.runs import grants, journal, looking, outbox
+from agentweb.runs import grants, journal, looking, outbox, votes
 from agentweb.runs.cards import card_of
+from agentweb.runs.deciders import WORDS, Why, forget_terms, mark
 from agentweb.runs.errors import Conflict, Forbidden, Invalid
 from agentweb.runs.expiry import is_overdue
 from agentweb.runs.models import Approval, Run
@@ -62,9 +63,8 @@ def decide(
     the true state when the approval is decided, expired, cancelled or not the one shown, or when the changed call would
     do something else by now.
     """
-    if not approval.may_decide:
-        raise Forbidden(_("You may not decide about this call."))
     kind = _kind(decision)
+    _permitted(approval, kind)
     comment, response = words_of("comment", comment, MAX_COMMENT), words_of("response", response, MAX_COMMENT)
     changes = _changes(kind, approval, arguments, comment, response)
     if kind is DecisionKind.MODIFY:
@@ -74,6 +74,9 @@ def decide(
     with transaction.atomic():
         run = Run.objects.select_for_update().get(pk=approval.run_id)
         _still_open(approval, run, digest)
+        run.conversation = approval.run.conversation
+        if not votes.decides(user=user, approval=approval, kind=kind, comment=comment, changes=changes):
+            return _others_must_agree(user, approval, run)
         changed = Approval.objects.filter(pk=approval.pk, status=Approval.Status.PENDING).update(
             decided_by=user, decided_at=timezone.now(), comment=comment, response=response, **changes
         )
@@ -84,10 +87,30 @@ def decide(
         if kind is DecisionKind.REJECT:
             grants.withdraw(user=user, approval=approval)
         journal.mark_queued(run)
-        run.conversation = approval.run.conversation
         outbox.touch(run, cards=[card_of(approval)])
         outbox.inbox_changed(run.conversation)
     approval.refresh_from_db(fields=[*changes, "decided_by", "decided_at", "comment", "response"])
+    return approval
+
+
+def _permitted(approval: Approval, kind: DecisionKind) -> None:
+    """Raises Forbidden; Conflict for a second yes of the same person."""
+    if approval.may_reject if kind is DecisionKind.REJECT else approval.may_decide:
+        return
+    why = approval.why_not or Why.LOOKS_ONLY
+    if why is not Why.VOTED:
+        raise Forbidden(str(WORDS[why]))
+    if approval.status != Approval.Status.PENDING:
+        raise _decided(approval)
+    raise Conflict(str(WORDS[why]), state(approval))
+
+
+def _others_must_agree(user: User, approval: Approval, run: Run) -> Approval:
+    """One of several people has agreed, and the approval still waits."""
+    outbox.touch(run, cards=[card_of(approval)])
+    outbox.inbox_changed(run.conversation)
+    forget_terms(approval)
+    mark(user, [approval])
     return approval
 
 
@@ -126,15 +149,16 @@ def _changes(kind: DecisionKind, approval: Approval, arguments: Any, comment: st
     if kind is DecisionKind.RESPOND and not response:
         words = _("Write the answer that the agent gets in place of the tool's.")
         raise Invalid(words, [("response", words)])
-    if kind is DecisionKind.APPROVE:
-        return {"status": STATUS[kind], "final_arguments": approval.arguments}
-    if kind is not DecisionKind.MODIFY:
+    if not runs:
         return {"status": STATUS[kind]}
-    arguments = clean_json(arguments)
-    if problems := modified_problems(approval, arguments):
-        raise Invalid(_("The changed arguments are not valid."), problems)
+    if kind is DecisionKind.APPROVE:
+        arguments = votes.shown_arguments(approval)
+    else:
+        arguments = clean_json(arguments)
+        if problems := modified_problems(approval, arguments):
+            raise Invalid(_("The changed arguments are not valid."), problems)
     same = canonical(arguments) == canonical(approval.arguments)
-    return {"status": STATUS[DecisionKind.APPROVE if same else kind], "final_arguments": dict(arguments)}
+    return {"status": STATUS[DecisionKind.APPROVE if same else DecisionKind.MODIFY], "final_arguments": dict(arguments)}
 
 
 def _looked_at(approval: Approval, arguments: Mapping[str, Any], seen: str | None) -> dict[str, Any]:
@@ -147,14 +171,15 @@ def _looked_at(approval: Approval, arguments: Mapping[str, Any], seen: str | Non
 
 def _still_open(approval: Approval, run: Run, digest: str) -> None:
     """Raises Conflict unless the approval waits, as shown, in a run that still wants it."""
-    approval.refresh_from_db(fields=["status", "digest", "expires_at", "decided_at", "decided_by"])
+    approval.refresh_from_db(fields=["status", "digest", "final_seen", "expires_at", "decided_at", "decided_by"])
+    forget_terms(approval)
     if approval.status != Approval.Status.PENDING:
         raise _decided(approval)
     if run.cancel_requested_at or run.status == Run.Status.FINISHED:
         raise Conflict(_("The run was cancelled; nothing will run."), state(approval))
     if is_overdue(approval):
         raise Conflict(_("The time to decide is over."), {**state(approval), "status": Approval.Status.EXPIRED.value})
-    if digest != approval.digest:
+    if digest != votes.shown_digest(approval):
         raise Conflict(_("The call has changed since it was shown. Look at it again."), state(approval))
 
 
@@ -179,5 +204,5 @@ def state(approval: Approval) -> dict[str, Any]:
         "status": str(approval.status),
         "decided_by": approval.decided_by.username if approval.decided_by else None,
         "decided_at": approval.decided_at.isoformat() if approval.decided_at else None,
-        "digest": approval.digest,
+        "digest": votes.shown_digest(approval),
     }

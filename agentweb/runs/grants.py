@@ -40,7 +40,7 @@ class Wish:
 
 def may_be_remembered(approval: Approval) -> bool:
     """Whether the question on the card is one that a grant may answer."""
-    if approval.call is None or approval.call.recovered:
+    if approval.call is None or approval.call.recovered or approval.on_terms is not None:
         return False
     return grants.rememberable(Ask(approval.rule, Risk(approval.risk), approval.requires_comment))
 

@@ -21,6 +21,7 @@ from agentweb.runs import journal, outbox
 from agentweb.runs.cards import card_of
 from agentweb.runs.errors import Conflict, Forbidden
 from agentweb.runs.models import Approval, Run
+from agentweb.runs.votes import make_void
 from agentweb.runs.workspaces import folder
 from agentweb.schema.text import clean_json
 
@@ -100,6 +101,7 @@ def _renew(run: Run, approval: Approval, look: Look) -> None:
         journal.amend(run.pk, (renewed,))
     except journal.LeaseLost as error:
         raise Conflict(_("The agent is at work just now. Look again in a moment.")) from error
+    make_void(approval)
 
 
 def _asked(run: Run, approval: str) -> events.ApprovalRequested:

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from agentweb.engine import enums
 from agentweb.registry.models import Agent
 from agentweb.runs.approval_models import Approval, CallAnswer
+from agentweb.runs.asking_models import ApprovalTerms, Decider, Vote
 from agentweb.runs.backtest_models import Backtest, BacktestedCall
 from agentweb.runs.grant_models import Grant, GrantUse
 from agentweb.runs.idempotency import IdempotencyKey
@@ -18,14 +19,17 @@ from agentweb.teams.models import Team
 
 __all__ = [  # models with modules of their own
     "Approval",
+    "ApprovalTerms",
     "Backtest",
     "BacktestedCall",
     "CallAnswer",
+    "Decider",
     "Grant",
     "GrantUse",
     "IdempotencyKey",
     "Spending",
     "TopUp",
+    "Vote",
 ]
 
 

@@ -16,7 +16,7 @@ from agentweb.engine.messages import AssistantMessage
 from agentweb.engine.spending import spent
 from agentweb.engine.usage import Usage
 from agentweb.registry.models import Risk
-from agentweb.runs import spending
+from agentweb.runs import asking, spending
 from agentweb.runs.expiry import end_of_wait
 from agentweb.runs.models import (
     Approval,
@@ -306,7 +306,7 @@ class Projection:
     @_apply.register
     def _(self, event: events.ApprovalRequested) -> None:
         call = Call.objects.only("pk").get(public_id=event.call, run=self.run)
-        Approval.objects.create(
+        approval = Approval.objects.create(
             public_id=event.approval,
             run=self.run,
             call=call,
@@ -323,6 +323,7 @@ class Projection:
             seen=event.seen,
             replaces=self._replaced(event.replaces),
         )
+        asking.keep(approval, event.terms, self.now)
         self._call(event.call, status=CallStatus.WAITING.value)
 
     def _replaced(self, approval: str) -> Approval | None:

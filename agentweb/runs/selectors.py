@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from structlog.contextvars import bind_contextvars
 
 from agentweb.registry.models import Agent
+from agentweb.runs.deciders import mark
 from agentweb.runs.errors import NotFound
 from agentweb.runs.looks import log_look
 from agentweb.runs.models import (
@@ -26,42 +27,13 @@ from agentweb.runs.models import (
     Visibility,
 )
 from agentweb.runs.moment import as_of_one_moment
+from agentweb.runs.rights import CHATS, rights
 from agentweb.teams import fixed
 from agentweb.teams.access import role_in
 from agentweb.teams.models import Membership, Role, User
 
-CHATS = (Role.MEMBER, Role.ADMIN)
-
-
-@dataclass(frozen=True, slots=True)
-class Rights:
-    """What one person may do with one conversation. ``oversight``: they see it only by their office."""
-
-    write: bool = False
-    cancel: bool = False
-    manage: bool = False
-    decide: bool = False
-    oversight: bool = False
-    admin: bool = False
-
-    def may_decide(self, approval: Approval) -> bool:
-        return self.admin if approval.for_admins else self.decide
-
-
-def rights(*, user: User, conversation: Conversation, role: str | None) -> Rights | None:
-    """None when the person may not even see it. A person who left the team sees nothing of it any more."""
-    if role is None:
-        return None
-    owner = conversation.owner_id == user.pk
-    admin = role == Role.ADMIN
-    write = role in CHATS and (owner or conversation.visibility == Visibility.TEAM)
-    if not (write or owner or admin or role == Role.REVIEWER):
-        return None
-    manage = (owner and role in CHATS) or admin
-    oversight = not (write or owner)
-    return Rights(write, manage, manage, decide=write or admin, oversight=oversight, admin=admin)
-
-
+TERMS = ("terms__proposed_by",)  # what belongs to an approval on the terms of a rule
+ASKED_BY = "run__requested_by"
 _CONVERSATION = fixed.Query(
     lambda public_id: (
         Conversation.objects.select_related("team", "owner", "agent__model")
@@ -80,7 +52,8 @@ _RUN = fixed.Query(
 )
 _CALL = fixed.Query(
     lambda public_id: (
-        Call.objects.select_related("message", "run__snapshot", "run__conversation__team", "run__conversation__owner")
+        Call.objects.select_related("message", "run__snapshot", ASKED_BY)
+        .select_related("run__conversation__team", "run__conversation__owner")
         .filter(public_id=public_id, run__conversation__deleted_at=None)
         .order_by()
     ),
@@ -122,16 +95,17 @@ def run_for(user: User, public_id: str | uuid.UUID) -> Run:
 
 
 def approval_for(user: User, public_id: str | uuid.UUID) -> Approval:
-    """The approval, with ``may_decide`` for this person."""
+    """The approval, knowing what this person may do about it (``may_decide``, ``may_reject``, ``why_not``)."""
     found = (
-        Approval.objects.select_related("call", "run__snapshot", "run__agent", "run__conversation__team", "decided_by")
+        Approval.objects.select_related("call", "run__snapshot", "run__agent", "run__conversation__team", *TERMS)
+        .select_related("decided_by", ASKED_BY)
         .filter(public_id=_id(public_id), run__conversation__deleted_at=None)
         .first()
     )
     if found is None:
         raise NotFound(_("There is no such approval, or it is not yours to see."))
-    conversation = _admit(user, found.run.conversation)
-    found.may_decide = conversation.may.may_decide(found)
+    _admit(user, found.run.conversation)
+    mark(user, [found])
     return found
 
 
@@ -140,7 +114,10 @@ def call_for(user: User, public_id: str | uuid.UUID) -> Call:
     found = _call_with_parts(_id(public_id))
     if found is None:
         raise NotFound(_("There is no such call, or it is not yours to see."))
-    return with_approval(found, found.run, _admit(user, found.run.conversation))
+    call = with_approval(found, found.run, _admit(user, found.run.conversation))
+    if call.approval is not None:
+        mark(user, [call.approval])
+    return call
 
 
 @as_of_one_moment
@@ -210,7 +187,8 @@ def approvals_for(user: User, *, status: str | None = None, run: Run | None = No
     """The approvals in conversations that the person sees, newest first."""
     found = Approval.objects.select_related(
         "call", "run__conversation__team", "run__conversation__owner", "decided_by", "replaces", "grant"
-    ).filter(run__conversation__in=_seen(user))
+    )
+    found = found.select_related(ASKED_BY, *TERMS).filter(run__conversation__in=_seen(user))
     if status is not None:
         found = found.filter(status=status)
     if run is not None:
@@ -219,13 +197,13 @@ def approvals_for(user: User, *, status: str | None = None, run: Run | None = No
 
 
 def mark_decidable(user: User, approvals: Iterable[Approval]) -> list[Approval]:
-    """The same approvals, each with ``may_decide`` for this person; one query for all of them."""
+    """The same approvals, each knowing what this person may do about it; a constant number of queries."""
     roles = dict(Membership.objects.filter(user=user).values_list("team_id", "role"))
     marked = list(approvals)
     for approval in marked:
         conversation = approval.run.conversation
-        may = rights(user=user, conversation=conversation, role=roles.get(conversation.team_id))
-        approval.may_decide = bool(may and may.may_decide(approval))
+        conversation.may = rights(user=user, conversation=conversation, role=roles.get(conversation.team_id))
+    mark(user, marked)
     return marked
 
 
@@ -314,7 +292,7 @@ def grants_of_calls() -> Prefetch:
 
 
 def _approvals() -> QuerySet[Approval]:
-    return Approval.objects.select_related("decided_by", "replaces", "grant").order_by("-pk")
+    return Approval.objects.select_related("decided_by", "replaces", "grant", *TERMS).order_by("-pk")
 
 
 def _answers() -> QuerySet[CallAnswer]:
@@ -329,7 +307,7 @@ def with_approval(call: Call, run: Run, conversation: Conversation) -> Call:
     call.approval = call.asked[0] if call.asked else None
     if call.approval is not None:
         call.approval.run, call.approval.call = run, call
-        call.approval.may_decide = conversation.may.decide
+        run.conversation = conversation
     return call
 
 
@@ -350,7 +328,7 @@ def _admit(user: User, conversation: Conversation) -> Conversation:
         raise NotFound(_("There is no such conversation, or it is not yours to see."))
     if may.oversight:
         log_look(user=user, conversation=conversation)
-    conversation.may = may
+    conversation.may, conversation.seen_by = may, user
     bind_contextvars(conversation=str(conversation.public_id))  # lines of the log from here on say what they are about
     return conversation
 

@@ -63,6 +63,11 @@ def approvals() -> Approvals:
     return Approvals(**pending.aggregate(count=Count("pk"), oldest=Min("created_at")))
 
 
+def stranded() -> int:
+    """How many pending approvals nobody is left to decide who is named."""
+    return Approval.objects.filter(status=Approval.Status.PENDING, terms__stranded=True).count()
+
+
 def runs() -> Runs:
     live = Run.objects.filter(status__in=(Run.Status.QUEUED, Run.Status.RUNNING, Run.Status.WAITING))
     kinds = {

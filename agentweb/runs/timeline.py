@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from django.db.models import BigAutoField, Prefetch
 
 from agentweb.engine.enums import CLOSED_CALLS
+from agentweb.runs.deciders import mark
 from agentweb.runs.long_results import with_ends
 from agentweb.runs.models import Approval, Call, Conversation, Message, QueuedMessage, Run
 from agentweb.runs.moment import as_of_one_moment
@@ -43,7 +44,9 @@ def timeline(conversation: Conversation, *, before: int | None = None, limit: in
     runs = conversation.runs.select_related("requested_by", "agent", "snapshot", "cancel_requested_by")
     if before is not None:
         runs = runs.filter(pk__lt=before)
-    return [run_view(run, conversation) for run in reversed(runs.prefetch_related(*_parts())[:limit])]
+    views = [run_view(run, conversation) for run in reversed(runs.prefetch_related(*_parts())[:limit])]
+    _mark(conversation, views)
+    return views
 
 
 def run_view(run: Run, conversation: Conversation) -> RunView:
@@ -53,7 +56,8 @@ def run_view(run: Run, conversation: Conversation) -> RunView:
         message.conversation = conversation
         message.shown_calls = [with_approval(call, run, conversation) for call in message.calls.all()]
     for question in run.questions:
-        question.run, question.may_decide = run, conversation.may.may_decide(question)
+        question.run = run
+    run.conversation = conversation
     calls = [call for message in entries for call in message.shown_calls]
     return RunView(run, entries, calls, run.questions, list(run.queue.all()))
 
@@ -62,15 +66,24 @@ def run_view(run: Run, conversation: Conversation) -> RunView:
 def whole_run(run: Run) -> RunView:
     """``run_view`` for a run that ``run_for`` has let through."""
     found = Run.objects.select_related("requested_by", "agent", "snapshot").prefetch_related(*_parts()).get(pk=run.pk)
-    return run_view(found, run.conversation)
+    view = run_view(found, run.conversation)
+    _mark(run.conversation, [view])
+    return view
 
 
 def foot_of(run: Run) -> RunView:
     """What the footer of a run that ``run_for`` has just let through is made of; never more for a longer run."""
     questions = _ASKED.all(run=run.pk) if run.status == Run.Status.WAITING else []
     for question in questions:
-        question.run, question.may_decide = run, run.conversation.may.may_decide(question)
+        question.run = run
+    mark(run.conversation.seen_by, questions)
     return RunView(run, [], _OPEN.all(run=run.pk) if run.live else [], questions, _INBOX.all(run=run.pk))
+
+
+def _mark(conversation: Conversation, views: list[RunView]) -> None:
+    """Let all approvals know what the person may do about them who looks at the conversation."""
+    asked = [call.approval for view in views for call in view.calls if call.approval is not None]
+    mark(conversation.seen_by, [*asked, *(question for view in views for question in view.questions)])
 
 
 def _parts() -> tuple[Prefetch, ...]:

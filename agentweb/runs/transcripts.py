@@ -20,10 +20,13 @@ from agentweb.engine.enums import (
 )
 from agentweb.engine.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
 from agentweb.engine.ports import Answer, Decision
+from agentweb.engine.terms import Consent
 from agentweb.engine.transcript import Asked, CallEntry, Fold, Transcript
 from agentweb.engine.usage import Usage
 from agentweb.runs import totals
+from agentweb.runs.deciders import read_terms
 from agentweb.runs.models import Approval, Call, CallAnswer, Event, Message, Run
+from agentweb.runs.votes import consents
 from agentweb.teams import fixed
 from agentweb.toolbox.results import for_model
 
@@ -63,7 +66,8 @@ _RUNS = fixed.Query(
     last=BigAutoField(),
 )
 _ASKED = fixed.Query(
-    lambda run: Approval.objects.select_related("decided_by").filter(run=run).order_by("pk"), run=BigAutoField()
+    lambda run: Approval.objects.select_related("decided_by", "terms").filter(run=run).order_by("pk"),
+    run=BigAutoField(),
 )
 _SAID = fixed.Query(
     lambda run: CallAnswer.objects.select_related("given_by").filter(run=run, taken_at=None).order_by("pk"),
@@ -297,4 +301,14 @@ def _decision(approval: Approval) -> Decision | None:
         comment=approval.comment,
         response=approval.response,
         seen=approval.final_seen if kind is DecisionKind.MODIFY else approval.seen,
+        consents=_consents(approval),
     )
+
+
+def _consents(approval: Approval) -> tuple[Consent, ...]:
+    terms = approval.on_terms
+    agreed = approval.status in (Approval.Status.APPROVED, Approval.Status.MODIFIED)
+    if terms is None or terms.needed < 2 or not agreed:
+        return ()
+    read_terms([approval])
+    return consents(approval)

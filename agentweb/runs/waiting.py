@@ -1,15 +1,16 @@
 """What waits for a person: approvals and questions to decide about, and calls that only people can settle."""
 
-from django.db.models import BigAutoField, Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models import BigAutoField, Case, Count, Exists, F, OuterRef, QuerySet, Subquery, Value, When
 from django.db.models.functions import Coalesce
 
 from agentweb.registry.models import Risk
+from agentweb.runs.deciders import by_right, decidable_by
 from agentweb.runs.expiry import in_time
-from agentweb.runs.models import Approval, Call, CallAnswer, Run, Visibility
+from agentweb.runs.models import Approval, Call, CallAnswer, Run
 from agentweb.runs.moment import as_of_one_moment
-from agentweb.runs.selectors import CHATS, approvals_for, mark_decidable
+from agentweb.runs.selectors import approvals_for, mark_decidable
 from agentweb.teams import fixed
-from agentweb.teams.models import Membership, Role, User
+from agentweb.teams.models import User
 
 _URGENCY = Case(*(When(risk=risk, then=Value(place)) for place, risk in enumerate(reversed(Risk))), default=Value(0))
 ASKING = (Call.Status.SUSPENDED, Call.Status.UNKNOWN)
@@ -17,14 +18,12 @@ ASKING = (Call.Status.SUSPENDED, Call.Status.UNKNOWN)
 
 def approvals_waiting_for(user: User) -> QuerySet[Approval]:
     """The pending approvals that the person may decide, in time."""
-    by_office, as_member = _decidable(user)
-    found = approvals_for(user, status=Approval.Status.PENDING).filter(in_time())
-    return found.filter(by_office | (as_member & Q(for_admins=False)))
+    return approvals_for(user, status=Approval.Status.PENDING).filter(in_time(), decidable_by(user))
 
 
 def calls_waiting_for(user: User) -> QuerySet[Call]:
     """The calls of which this person may give the result, or say what became of them, and nobody has yet."""
-    by_office, as_member = _decidable(user)
+    by_office, as_member = by_right(user)
     return unsettled_calls().filter(by_office | as_member, run__conversation__deleted_at=None)
 
 
@@ -64,12 +63,3 @@ def inbox(user: User, limit: int) -> tuple[list[Approval], list[Call]]:
     for call in calls:
         call.may_decide = True
     return mark_decidable(user, approvals), calls
-
-
-def _decidable(user: User) -> tuple[Q, Q]:
-    """Where the person decides as an admin of the team, and where as one who may write in the conversation."""
-    mine = Membership.objects.filter(user=user)
-    team = "run__conversation__team__in"
-    own = Q(run__conversation__owner=user) | Q(run__conversation__visibility=Visibility.TEAM)
-    by_office = Q(**{team: mine.filter(role=Role.ADMIN).values("team_id")})
-    return by_office, Q(**{team: mine.filter(role__in=CHATS).values("team_id")}) & own

@@ -13,8 +13,10 @@ from agentweb.registry.models import Risk, Tool
 from agentweb.runs.expiry import is_overdue
 from agentweb.runs.grants import may_be_remembered
 from agentweb.runs.models import Approval, Call, CallAnswer, Grant
+from agentweb.runs.votes import shown_digest
 from agentweb.schema.json_text import pretty
 from agentweb.ui.again import Again, asked_again
+from agentweb.ui.deciders import DecidersPart, deciders_part
 from agentweb.ui.diffs import Change, DiffLine, argument_changes, is_failed, preview_lines
 from agentweb.ui.effects import effect_text
 from agentweb.ui.excerpt import Excerpt, excerpt, of_ends
@@ -107,6 +109,8 @@ class ApprovalPart:
     again: Again | None = None
     may_remember: bool = False
     remembered: Grant | None = None
+    deciders: DecidersPart | None = None
+    digest: str = ""  # of what is shown
 
     @property
     def open(self) -> bool:
@@ -153,7 +157,7 @@ class CallCard:
     def asks(self) -> str:
         """Names the question that this person may answer on the card, for as long as it stays the same; else empty."""
         if self.approval is not None and self.approval.open and self.approval.may_decide:
-            return f"{self.approval.row.public_id} {self.approval.row.digest}"
+            return f"{self.approval.row.public_id} {self.approval.digest}"
         return self.answer.wanted if self.answer is not None and self.answer.may_answer else ""
 
 
@@ -225,6 +229,8 @@ def approval_part(row: Approval) -> ApprovalPart:
         again=asked_again(row) if row.status == Approval.Status.PENDING else None,
         may_remember=may_be_remembered(row),
         remembered=getattr(row, "grant", None) if row.status == Approval.Status.APPROVED else None,
+        deciders=deciders_part(row),
+        digest=shown_digest(row),
     )
 
 

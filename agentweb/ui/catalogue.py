@@ -15,7 +15,7 @@ from babel.messages.pofile import read_po, write_po
 from django.conf import settings
 from django.utils.translation.template import templatize
 
-from agentweb.policy import faults
+from agentweb.policy import faults, terms_words
 from agentweb.policy import words as policy_words
 from agentweb.registry import catalog as registry
 from agentweb.schema import problems
@@ -145,5 +145,5 @@ def _from_data() -> Iterator[Found]:
     words = (*problems.MESSAGES.values(), *problems.TYPE_WORDS.values(), *problems.FORMAT_WORDS.values(), problems.OR)
     for word in words:
         yield "agentweb/schema", word, None
-    for word in (*policy_words.PIECES, *faults.MESSAGES.values()):
+    for word in (*policy_words.PIECES, *terms_words.PIECES, *faults.MESSAGES.values()):
         yield "agentweb/policy", word, None

@@ -92,7 +92,7 @@ class Standing:
 
 
 def standing_for(user: User | AnonymousUser) -> Standing:
-    """A constant number of queries, at most seven."""
+    """A constant number of queries, at most eight."""
     sees_runs = user.has_perm("runs.view_run")
     counts = standing.runs() if sees_runs else None
     rows = standing.workers() if sees_runs else []
@@ -100,6 +100,7 @@ def standing_for(user: User | AnonymousUser) -> Standing:
     wrong: list[Note] = []
     if user.has_perm("runs.view_approval"):
         waits += _approvals()
+        wrong += _stranded()
     if counts is not None:
         waits += _live_runs(counts)
         wrong += [*_ways(rows), *_stuck(counts)]
@@ -125,6 +126,16 @@ def _approvals() -> Iterator[Note]:
         )
         text = words % {"count": found.count, "since": _since(found.oldest)}
         yield Note(text, _listed("approval", "status__exact=pending"))
+
+
+def _stranded() -> Iterator[Note]:
+    if count := standing.stranded():
+        words = ngettext(
+            "%(count)d approval waits that nobody who is named can decide; admins of its team may.",
+            "%(count)d approvals wait that nobody who is named can decide; admins of their teams may.",
+            count,
+        )
+        yield Note(words % {"count": count}, _listed("approval", "status__exact=pending&terms__stranded__exact=1"))
 
 
 def _live_runs(counts: Runs) -> Iterator[Note]:

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agentweb.engine.enums import Reason, StopAfter
 from agentweb.runs.models import Call, Message, QueuedMessage, Run
-from agentweb.runs.selectors import Rights
+from agentweb.runs.rights import Rights
 from agentweb.runs.timeline import RunView
 from agentweb.ui import reasons
 from agentweb.ui.calls import CallCard, call_card, labels

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from django import db
 from django.conf import settings
 
-from agentweb.runs import backtests, upkeep
+from agentweb.runs import asking, backtests, upkeep
 from agentweb.runs.models import WorkerProcess
 from agentweb.worker.database import DatabaseThreads
 
@@ -34,7 +34,14 @@ async def sweep_forever(worker: WorkerProcess, database: DatabaseThreads, held: 
 async def sweep(worker: WorkerProcess, database: DatabaseThreads, held: Callable[[], Held], suspects: Held) -> Held:
     """One sweep. Runs that this worker holds by the rows, but that nothing here works on, are suspects; those that
     already were at the last sweep are given back."""
-    for duty in (upkeep.expire_approvals, upkeep.queue_decided, upkeep.enqueue_waiting_for_worker, backtests.ask_again):
+    duties = (
+        upkeep.expire_approvals,
+        asking.look_for_stranded,
+        upkeep.queue_decided,
+        upkeep.enqueue_waiting_for_worker,
+        backtests.ask_again,
+    )
+    for duty in duties:
         await database.run(duty)
     recorded = frozenset(await database.run(lambda: upkeep.held_by(worker)))
     forgotten = recorded - held()

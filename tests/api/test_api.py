@@ -6,6 +6,7 @@ import pytest
 from django.contrib.staticfiles import finders
 from django.test import Client
 
+from agentweb.engine.terms import Circle, Terms
 from agentweb.runs import services
 from agentweb.runs.models import Run
 from tests.api.calling import Api, answered
@@ -213,3 +214,15 @@ def test_its_documentation_is_a_page_of_this_site():
     found = {address: finders.find(address.removeprefix("/static/")) for address in addresses}
     assert "swagger-ui-bundle.js" in page
     assert found and all(found.values()), found
+
+
+def test_an_approval_by_several_says_who_may_and_who_has_said_what(cast, api):
+    terms = Terms(circles=(Circle(role="member"),), needed=2)
+    approval = waiting_approvals(cast, cast.builder_run("team"), terms=terms)[0]
+    path = f"/approvals/{approval.public_id}/decision"
+    shown = api.post(path, {"decision": "approve", "digest": "digest", "comment": "fine"}, 200)
+    assert (shown["status"], shown["may_decide"], shown["may_reject"]) == ("pending", False, True)
+    assert (shown["needed"], shown["requester_may_approve"]) == (2, True)
+    assert shown["deciders"] == [[{"role": "member", "name": None}]]
+    (vote,) = shown["votes"]
+    assert (vote["user"], vote["decision"], vote["comment"], vote["counts"]) == ("owner", "approve", "fine", True)

@@ -18,7 +18,7 @@ from agentweb.engine.events import (
 from agentweb.engine.messages import Json, ToolCall, ToolResult
 from agentweb.engine.ports import Allow, Ask, Decision, Deny, Output, Preview, ToolError, Verdict
 from agentweb.engine.sentences import NO_PREVIEW
-from agentweb.engine.terms import Terms
+from agentweb.engine.terms import Consent, Terms
 from tests.engine.fakes import ASK, FakePolicy, FakeTool, Shell, has, tool
 from tests.engine.scripted_model import Says, call
 
@@ -450,6 +450,17 @@ async def test_the_terms_of_the_rule_are_recorded_with_the_ask() -> None:
     shell = await paused(call("a"), verdict=replace(ASK, terms=Terms(wait_minutes=5)))
 
     assert shell.approval("a").terms == Terms(wait_minutes=5)
+
+
+async def test_all_who_had_to_agree_are_recorded() -> None:
+    shell = await paused(call("a"))
+    agreed = (Consent("Ann", "2026-01-01T08:00:00+00:00"), Consent("Ben", "2026-01-01T09:00:00+00:00", "fine"))
+    shell.decide("a", APPROVE, consents=agreed)
+
+    await shell.resume()
+
+    decided = next(event for event in shell.events if isinstance(event, ApprovalDecided))
+    assert decided.consents == agreed
 
 
 async def test_the_time_in_which_a_run_waits_for_people_is_not_counted_as_its_own() -> None:

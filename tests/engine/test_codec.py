@@ -8,13 +8,15 @@ import pytest
 from agentweb.engine import enums, events
 from agentweb.engine.codec import KINDS, decode, encode, kind_of
 from agentweb.engine.messages import AssistantMessage, ToolCall, ToolResult
-from agentweb.engine.terms import Terms
+from agentweb.engine.terms import Circle, Consent, Named, Terms
 from agentweb.engine.usage import Usage
 
 USAGE = Usage(turns=2, input_tokens=10, cost=Decimal("0.00001000"), seconds=1.5)
 FAULT = events.ModelFault(enums.ErrorKind.RATE_LIMIT, "Too many requests.", True)
 CALL = ToolCall("c1", "write_file", {"path": "a"}, '{"path": "a"}', "call_0", extra={"signature": "x"})
 BROKEN = ToolCall("c2", "write_file", None, '{"pa', invalid=enums.Invalid.TRUNCATED, detail="cut off")
+
+TERMS = Terms(5, (Circle(True, "admin", Named(1, "Auditors"), (Named(2, "ann"),)),), 2, True)
 
 EXAMPLES = [
     events.RunStarted("m1", "Assistant", "scripted", 10, "d" * 64),
@@ -45,10 +47,13 @@ EXAMPLES = [
     events.ArgumentsRewritten("c1", "write_file", "scrub", {"path": "b"}),
     events.SeamFailed("recovery", "recover", "ValueError: no", "A person is asked."),
     events.ApprovalRequested("a1", "c1", "write_file", {}, enums.Risk.HIGH, "d", "rule", preview={"rows": [1]}),
-    events.ApprovalRequested("a1", "c1", "write_file", {}, enums.Risk.HIGH, "d", "rule", terms=Terms(5)),
+    events.ApprovalRequested("a1", "c1", "write_file", {}, enums.Risk.HIGH, "d", "rule", terms=TERMS),
     events.ApprovalDecided("a1", "c1", enums.ApprovalStatus.EXPIRED),
     events.PreviewRenewed("a1", "c1", "write_file", "d", "Creates a.txt", {"kind": "text", "data": {"text": "x"}}, "s"),
     events.ApprovalDecided("a1", "c1", enums.ApprovalStatus.MODIFIED, enums.DecisionKind.MODIFY, "Ann", "", {"a": 1}),
+    events.ApprovalDecided(
+        "a1", "c1", enums.ApprovalStatus.APPROVED, consents=(Consent("Ann", "2026-01-01T00:00:00+00:00", "fine"),)
+    ),
     events.QuestionAsked("a1", enums.Question.CIRCLES, {"sign": "same_call"}, {}, "d", "loop guard"),
     events.QuestionAsked("a2", enums.Question.BUDGET, {"turns": None}, {"amount": 0.25}, "d", "budget", True),
     events.QuestionDecided("a1", enums.Question.CIRCLES, enums.ApprovalStatus.EXPIRED),

@@ -1,7 +1,8 @@
 """Rules and facts for tests, with what they do not speak of left out."""
 
 from agentweb.engine.enums import Risk
-from agentweb.policy.rules import Facts, Named, Rule, Says
+from agentweb.engine.terms import Named
+from agentweb.policy.rules import Facts, Rule, Says
 
 LOW, MEDIUM, HIGH = Risk.LOW, Risk.MEDIUM, Risk.HIGH
 ALLOW, ASK, DENY, RAISE = Says.ALLOW, Says.ASK, Says.DENY, Says.RAISE

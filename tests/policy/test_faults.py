@@ -2,11 +2,14 @@
 
 import pytest
 
+from agentweb.engine.terms import Circle
 from agentweb.policy import stored
 from agentweb.policy.faults import MESSAGES, faults
 from agentweb.policy.words import described, line
 from tests.policy.rules import ALLOW, ANN, ASK, BUILDER, DEMO, DENY, HIGH, LOW, MEDIUM, RAISE, REPORTS, rule
 
+ANN_OR_WHO_ASKED = Circle(True, people=(ANN,))
+ADMINS = Circle(role="admin")
 OPEN_PATH = {"properties": {"path": {"pattern": "^reports/"}}}
 FULL = rule(
     DENY,
@@ -37,7 +40,20 @@ FULL = rule(
             rule(DENY, requires_comment=True), [("requires_comment", "comment")], id="a refusal has no comment"
         ),
         pytest.param(rule(ALLOW, requires_comment=True), [("requires_comment", "comment")], id="nor has an allow"),
-        pytest.param(rule(DENY, wait_minutes=5), [("wait_minutes", "wait")], id="a wait where nobody is asked"),
+        pytest.param(rule(DENY, wait_minutes=5), [("wait_minutes", "terms")], id="a wait where nobody is asked"),
+        pytest.param(
+            rule(ALLOW, needed=2, apart=True, deciders=ADMINS),
+            [("needed", "terms"), ("apart", "terms"), ("deciders", "terms")],
+            id="terms where nobody is asked",
+        ),
+        pytest.param(rule(ASK, needed=2, apart=True, deciders=ADMINS), [], id="how many admins there are, time tells"),
+        pytest.param(rule(ASK, needed=2), [], id="two of whoever may write"),
+        pytest.param(rule(ASK, needed=2, deciders=Circle(True)), [("needed", "alone")], id="one person cannot be two"),
+        pytest.param(rule(ASK, apart=True, deciders=Circle(True)), [("apart", "apart_alone")], id="nobody is left"),
+        pytest.param(
+            rule(ASK, needed=3, deciders=Circle(True, people=(ANN,))), [("needed", "few")], id="two are not three"
+        ),
+        pytest.param(rule(ASK, needed=2, deciders=Circle(True, people=(ANN,))), [], id="two are two"),
         pytest.param(rule(ASK, reason="x"), [("reason", "reason")], id="a reason without a refusal"),
         pytest.param(rule(ALLOW, risk=HIGH), [("verdict", "high")], id="high never runs by itself"),
         pytest.param(rule(ASK, attended=False), [("verdict", "nobody")], id="nobody to ask"),
@@ -70,7 +86,7 @@ def test_what_keeps_a_rule_from_being_saved(one, expected):
     [
         FULL,
         rule(ASK),
-        rule(ASK, wait_minutes=5),
+        rule(ASK, wait_minutes=5, needed=2, apart=True, deciders=Circle(True, "admin", BUILDER, (ANN, DEMO))),
         rule(RAISE, raise_to=HIGH, tainted=True),
         rule(ASK, attended=False),
     ],
@@ -91,6 +107,10 @@ def test_a_rule_comes_back_as_it_was_stored(one):
         pytest.param([{"says": "allow", "tool": 5}], id="a number for a name"),
         pytest.param([{"says": "allow", "condition": ["path"]}], id="a list for a schema"),
         pytest.param([{"says": "ask", "wait_minutes": -5}], id="a wait that was over before it began"),
+        pytest.param([{"says": "ask", "needed": -1}], id="less than nobody"),
+        pytest.param([{"says": "ask", "deciders": "ann"}], id="a name for people"),
+        pytest.param([{"says": "ask", "deciders": {"people": []}}], id="nobody, which must not become everybody"),
+        pytest.param([{"says": "ask", "deciders": {"role": "admin", "moon": "full"}}], id="people of a newer program"),
         pytest.param([{"says": "deny", "tainted": "no"}], id="a text for a yes"),
         pytest.param([{"says": "allow", "weekday": "Sunday"}], id="something newer than this program"),
     ],

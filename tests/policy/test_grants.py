@@ -8,6 +8,7 @@ import pytest
 from agentweb.engine.enums import Risk
 from agentweb.engine.messages import ToolCall
 from agentweb.engine.ports import Allow, Ask, Deny, ToolSpec
+from agentweb.engine.terms import Circle, Terms
 from agentweb.policy.grants import Grant, covers, rememberable, with_grants
 
 ASK = Ask("default v1: * → ask", Risk.MEDIUM)
@@ -41,6 +42,12 @@ def call(arguments, **more):
 )
 def test_what_differs_in_anything_is_asked_about(arguments):
     assert with_grants(ASK, call(arguments), RUN, [GRANT]) is ASK
+
+
+@pytest.mark.parametrize("terms", [Terms(needed=2), Terms(apart=True), Terms(circles=(Circle(role="admin"),))])
+def test_nobody_answers_beforehand_for_those_whom_a_rule_chooses(terms):
+    ask = replace(ASK, terms=terms)
+    assert with_grants(ask, call({"command": "ls -la"}), RUN, [GRANT]) is ask
 
 
 def test_the_same_call_runs_by_the_grant_and_says_whose_and_instead_of_what():

@@ -5,9 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentweb.engine.ports import Allow, Ask, Deny
+from agentweb.engine.terms import Named
 from agentweb.policy.judging import FORBIDDEN, NO_RULE, STRICTNESS, judge, matches
 from agentweb.policy.matching import Fit
-from agentweb.policy.rules import Named, Rule, Says
+from agentweb.policy.rules import Rule, Says
 from agentweb.policy.words import Why
 from tests.policy.rules import (
     ALLOW,

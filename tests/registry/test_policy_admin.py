@@ -3,10 +3,12 @@
 import json
 
 import pytest
-from django.contrib.auth.models import Permission
+from django.contrib.auth.models import Group, Permission
+from django.db.models import ProtectedError
 
 from agentweb.engine.messages import ToolCall
 from agentweb.engine.ports import Allow, Ask, Deny
+from agentweb.engine.terms import Circle, Named, Terms
 from agentweb.policy.rules import Says
 from agentweb.registry import catalog, services
 from agentweb.registry.models import Policy, PolicyRule, PolicyVersion, Tool
@@ -74,6 +76,27 @@ def test_a_rule_that_cannot_mean_what_it_says_is_refused_with_the_field_named(si
     assert list(found) == [field]
     assert words in str(found[field])
     assert not Policy.objects.filter(name="house").exists()
+
+
+def test_people_that_are_chosen_are_looked_at_before_they_are_saved(site, cast):
+    found = refused(posted(site, verdict="ask", needed="3", people=[cast.member.pk, cast.owner.pk]))
+    assert found == {"needed": ["So many people are not named here."]}
+    assert list(refused(posted(site, verdict="deny", people=[cast.member.pk]))) == ["people"]
+
+
+def test_who_may_decide_is_kept_with_the_version_and_comes_with_the_verdict(site, cast):
+    group = Group.objects.create(name="Auditors")
+    people = [cast.owner.pk, cast.member.pk]
+    terms = {"needed": "2", "apart": "on", "by_role": "admin", "by_group": group.pk, "people": people}
+    assert posted(site, tool="write_*", verdict="ask", wait_minutes="30", **terms).status_code == 302
+    ann, ben = Named(cast.member.pk, "member"), Named(cast.owner.pk, "owner")
+    circle = Circle(role="admin", group=Named(group.pk, "Auditors"), people=(ann, ben))
+    (verdict,) = judge("write_file")
+    assert verdict.terms == Terms(30, (circle,), 2, True)
+    version = page("policyversion_change", PolicyVersion.objects.get(name="house").pk)
+    assert "2 approvals by admins of the team, the group Auditors, member, owner" in site.get(version).content.decode()
+    with pytest.raises(ProtectedError):
+        group.delete()
 
 
 def test_a_rule_for_an_agent_of_another_team_is_refused(site, cast):

@@ -14,7 +14,8 @@ from agentweb.chat.forms import text_of
 from agentweb.chat.views.cards import card_of, place_of
 from agentweb.chat.views.grants import wish_of
 from agentweb.engine.enums import DecisionKind
-from agentweb.runs import decisions, looking, selectors, waiting
+from agentweb.runs import decisions, looking, selectors, votes, waiting
+from agentweb.runs.deciders import WORDS, Why
 from agentweb.runs.errors import Conflict, Forbidden, Invalid, NotFound
 from agentweb.runs.expiry import is_overdue
 from agentweb.runs.models import Approval, Call
@@ -210,15 +211,15 @@ def approval_modify(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
     """GET: a form made from the tool's schema. POST: what would change, or the form again (``step=edit``, errors)."""
     approval = _of_a_call(request, public_id)
     if not approval.may_decide:
-        raise Forbidden(_("You may not decide about this call."))
+        raise Forbidden(str(WORDS[approval.why_not or Why.LOOKS_ONLY]))
     if approval.status != Approval.Status.PENDING or is_overdue(approval):
         return _card(request, approval, conflict=_("This call no longer waits for a decision."), status=409)
     schema = decisions.parameters(approval)
     if request.method != "POST":
-        return _form(request, approval, schema_forms.show(schema, approval.arguments))
+        return _form(request, approval, schema_forms.show(schema, votes.shown_arguments(approval)))
     if request.POST.get("step") == "edit":
         return _form(request, approval, schema_forms.show(schema, _object(_posted_arguments(request))))
-    form = schema_forms.read(schema, request.POST, approval.arguments)
+    form = schema_forms.read(schema, request.POST, votes.shown_arguments(approval))
     if form.arguments is None:
         return _form(request, approval, form, status=422)
     return _preview(request, approval, form.arguments)
@@ -250,7 +251,7 @@ def _preview_again(request: HttpRequest, approval: Approval, error: Invalid) -> 
     try:
         arguments = _object(_posted_arguments(request))
     except Invalid as unreadable:
-        form = schema_forms.show(schema, approval.arguments)
+        form = schema_forms.show(schema, votes.shown_arguments(approval))
         return _panel(request, approval, FORM, 422, form=form, problems=[unreadable.text])
     if problems := schema_forms.problems_of(schema, arguments):
         return _form(request, approval, schema_forms.show(schema, arguments, problems), status=422)

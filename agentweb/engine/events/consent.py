@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from agentweb.engine.enums import ApprovalStatus, DecisionKind, Question, Risk
 from agentweb.engine.messages import Json
-from agentweb.engine.terms import Terms
+from agentweb.engine.terms import Consent, Terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,8 @@ class PreviewRenewed:
 @dataclass(frozen=True, slots=True)
 class ApprovalDecided:
     """A person's decision (or the end of the wait), as the run takes it up. ``arguments`` are the final ones, ``seen``
-    is the digest of the preview that was shown for them."""
+    is the digest of the preview that was shown for them. Where several people had to approve, ``consents`` are all of
+    them."""
 
     approval: str
     call: str
@@ -58,6 +59,7 @@ class ApprovalDecided:
     arguments: Mapping[str, Json] | None = None
     response: str = ""
     seen: str = ""
+    consents: tuple[Consent, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

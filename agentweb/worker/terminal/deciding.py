@@ -12,6 +12,7 @@ from agentweb.engine.enums import DecisionKind
 from agentweb.runs import decisions, selectors, services, waiting
 from agentweb.runs.errors import Conflict, Forbidden, Invalid
 from agentweb.runs.models import Approval, Run
+from agentweb.runs.votes import shown_arguments, shown_digest
 from agentweb.schema.json_text import JsonError, parse_json, pretty
 from agentweb.schema.problems import render
 from agentweb.teams.models import User
@@ -75,7 +76,7 @@ class Decider:
                     user=self.user,
                     approval=approval,
                     decision=answer.decision,
-                    digest=approval.digest,
+                    digest=shown_digest(approval),
                     arguments=answer.arguments,
                     comment=answer.comment,
                     response=answer.response,
@@ -138,7 +139,7 @@ def shown(approval: Approval) -> str:
     """What a person must see before deciding: effect, arguments in full, the change of the file; the facts, where it is
     about the run."""
     lines = [approval.effect] if approval.effect else []
-    values = [approval.arguments] if approval.call else [approval.facts, approval.arguments]
+    values = [shown_arguments(approval)] if approval.call else [approval.facts, approval.arguments]
     lines += [pretty(value) or json.dumps(value) for value in values]
     preview = approval.preview if isinstance(approval.preview, dict) else {}
     data = preview.get("data", {})

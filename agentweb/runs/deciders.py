@@ -1,0 +1,155 @@
+"""Who may decide about an approval. One rule, said twice: for a person who looks at some, and for the database that
+counts and lists them. A test holds the two together."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from django.db.models import Exists, OuterRef, Q, prefetch_related_objects
+from django.utils.translation import gettext_lazy as _
+
+from agentweb.runs.asking_models import Decider, Vote
+from agentweb.runs.models import Approval, Visibility
+from agentweb.runs.rights import CHATS, Rights
+from agentweb.teams.models import Membership, Role, User
+
+
+class Why(StrEnum):
+    """Why a person may not approve."""
+
+    LOOKS_ONLY = "looks_only"
+    ADMINS = "admins"
+    NOT_NAMED = "not_named"
+    APART = "apart"
+    VOTED = "voted"
+
+
+WORDS = {
+    Why.LOOKS_ONLY: _("You may look at this call but not decide about it."),
+    Why.ADMINS: _("An admin of the team decides about this."),
+    Why.NOT_NAMED: _("You are not one of those who may decide about this call."),
+    Why.APART: _("You asked for this run, so others must approve; you may only reject."),
+    Why.VOTED: _("You have approved; others must approve too. Until then you may still reject."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class May:
+    """What a person may say about a pending approval; ``why`` they may not approve."""
+
+    approve: bool
+    reject: bool
+    why: Why | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Row ids of a person and their groups."""
+
+    id: int
+    groups: frozenset[int] = frozenset()
+
+
+def mark(user: User, approvals: Iterable[Approval]) -> None:
+    """Let each approval know what this person ``may`` do about it. Its conversation knows their rights already.
+
+    No query where no rule makes terms, else three at most."""
+    rows = list(approvals)
+    read_terms(rows)
+    on_terms = [row for row in rows if row.on_terms is not None]
+    by_group = any(decider.group_id for row in on_terms for decider in row.deciders.all())
+    groups = frozenset(user.groups.values_list("pk", flat=True)) if by_group else frozenset()
+    for row in rows:
+        allowed = may(row, Person(user.pk, groups), row.run.conversation.may)
+        row.may_decide, row.may_reject, row.why_not = allowed.approve, allowed.reject, allowed.why
+
+
+def read_terms(approvals: Sequence[Approval]) -> None:
+    """Read who may decide and who has voted, of those for which rules make terms: two queries at most."""
+    on_terms = [row for row in approvals if row.on_terms is not None]
+    if on_terms:
+        prefetch_related_objects(on_terms, "deciders", "votes__user")
+
+
+def forget_terms(approval: Approval) -> None:
+    """Have the terms and what people have said read anew."""
+    if approval.on_terms is not None:
+        approval.terms.refresh_from_db()
+        vars(approval).pop("_prefetched_objects_cache", None)
+
+
+def may(approval: Approval, person: Person, rights: Rights | None) -> May:
+    """The rule. ``rights``: what they may do with the conversation; None: they may not see it."""
+    if rights is None:
+        return May(False, False, Why.LOOKS_ONLY)
+    if approval.for_admins:
+        return May(rights.admin, rights.admin, None if rights.admin else Why.ADMINS)
+    terms = approval.on_terms
+    if terms is None:
+        return May(rights.decide, rights.decide, None if rights.decide else Why.LOOKS_ONLY)
+    named = _belongs(approval, person, rights) or (terms.stranded and rights.admin)
+    asked = approval.run.requested_by_id == person.id
+    voted = any(vote.user_id == person.id and not vote.void for vote in approval.votes.all())
+    why = None
+    if voted:
+        why = Why.VOTED
+    elif asked and terms.apart:
+        why = Why.APART
+    elif not named:
+        why = Why.NOT_NAMED if rights.decide else Why.LOOKS_ONLY
+    return May(why is None, named or voted or (asked and rights.decide), why)
+
+
+def _belongs(approval: Approval, person: Person, rights: Rights) -> bool:
+    """Whether the person is one of each circle, or may write where there are none."""
+    met: dict[int, bool] = {}
+    for entry in approval.deciders.all():
+        met[entry.circle] = met.get(entry.circle, False) or _meant(entry, person, rights)
+    return all(met.values()) if met else rights.decide
+
+
+def _meant(entry: Decider, person: Person, rights: Rights) -> bool:
+    return (
+        entry.user_id == person.id
+        or (entry.role != "" and entry.role == rights.role)
+        or entry.group_id in person.groups
+        or (entry.everyone and rights.decide)
+    )
+
+
+# --- the same for the database --------------------------------------------------------------------------------------
+
+
+def decidable_by(user: Any) -> Q:
+    """The approvals that this person (a row, its id, or a slot for it) may approve, among those that they see."""
+    by_office, as_member = by_right(user)
+    usual = by_office | (as_member & Q(for_admins=False))
+    bound = Q(terms__circles__gt=0)
+    named = ~Exists(_unmet(user, everyone=False)) | ((by_office | as_member) & ~Exists(_unmet(user, everyone=True)))
+    voted = Vote.objects.filter(approval=OuterRef("pk"), user=user, void=False)
+    asked = Q(terms__apart=True, run__requested_by=user)
+    allowed = (~bound & usual) | (bound & named) | (Q(terms__stranded=True) & by_office)
+    return Q(allowed & ~asked, ~Exists(voted))
+
+
+def by_right(user: Any) -> tuple[Q, Q]:
+    """Where the person decides as an admin of the team, and where as one who may write in the conversation."""
+    mine = Membership.objects.filter(user=user)
+    team = "run__conversation__team__in"
+    own = Q(run__conversation__owner=user) | Q(run__conversation__visibility=Visibility.TEAM)
+    by_office = Q(**{team: mine.filter(role=Role.ADMIN).values("team_id")})
+    return by_office, Q(**{team: mine.filter(role__in=CHATS).values("team_id")}) & own
+
+
+def _unmet(user: Any, *, everyone: bool) -> Any:
+    """The entries of circles of which none means the person. ``everyone``: those that mean everyone mean them."""
+    role = Membership.objects.filter(
+        user=user, team=OuterRef("approval__run__conversation__team"), role=OuterRef("role")
+    )
+    group = User.groups.through.objects.filter(user=user, group=OuterRef("group"))
+    meant = Q(user=user) | Exists(role) | Exists(group)
+    if everyone:
+        meant |= Q(everyone=True)
+    met = Decider.objects.filter(meant, approval=OuterRef("approval"), circle=OuterRef("circle"))
+    return Decider.objects.filter(~Exists(met), approval=OuterRef("pk"))
