@@ -3,7 +3,18 @@
 from allauth.account import views as accounts
 from django.urls import path
 
-from agentweb.chat.views import approvals, calls, cards, conversations, files, grants, messages, preferences, questions
+from agentweb.chat.views import (
+    approvals,
+    calls,
+    cards,
+    conversations,
+    exports,
+    files,
+    grants,
+    messages,
+    preferences,
+    questions,
+)
 
 urlpatterns = [
     path("accounts/login/", accounts.login, name="account_login"),
@@ -17,8 +28,11 @@ urlpatterns = [
     path("c/<uuid:public_id>/send", messages.send, name="send"),
     path("c/<uuid:public_id>/rename", conversations.conversation_rename, name="conversation_rename"),
     path("c/<uuid:public_id>/share", conversations.conversation_share, name="conversation_share"),
+    path("c/<uuid:public_id>/archive", conversations.conversation_archive, name="conversation_archive"),
     path("c/<uuid:public_id>/delete", conversations.conversation_delete, name="conversation_delete"),
     path("c/<uuid:public_id>/grants", grants.conversation_grants, name="conversation_grants"),
+    path("c/<uuid:public_id>/export.md", exports.conversation_markdown, name="conversation_markdown"),
+    path("c/<uuid:public_id>/export.json", exports.conversation_json, name="conversation_json"),
     path("c/<uuid:public_id>/files", files.conversation_files, name="conversation_files"),
     path("c/<uuid:public_id>/files/<path:path>", files.conversation_file, name="conversation_file"),
     path("cards/message/<uuid:public_id>", cards.card_message, name="card_message"),

@@ -51,6 +51,7 @@ class Conversation(models.Model):
     visibility = models.CharField(_("visibility"), max_length=7, choices=Visibility, default=Visibility.PRIVATE)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     active_at = models.DateTimeField(_("last activity"), auto_now_add=True)
+    archived_at = models.DateTimeField(_("archived"), null=True, blank=True)
     deleted_at = models.DateTimeField(_("deleted"), null=True, blank=True)
 
     class Meta:

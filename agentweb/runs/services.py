@@ -76,7 +76,7 @@ def create_conversation(
     if agent.team_id not in (None, team.pk):
         raise Forbidden(_("This agent belongs to another team."))
     return Conversation.objects.create(
-        team=team, owner=user, agent=agent, title=_title(title), visibility=_visibility(visibility)
+        team=team, owner=user, agent=agent, title=title_of(title), visibility=visibility_of(visibility)
     )
 
 
@@ -97,28 +97,6 @@ def start_conversation(
     return once(user, key, digest([str(agent.public_id), visibility, text]), start, again)
 
 
-def rename_conversation(*, user: User, conversation: Conversation, title: str) -> None:
-    _needs(conversation.may.manage)
-    Conversation.objects.filter(pk=conversation.pk).update(title=_title(title))
-
-
-def share_conversation(*, user: User, conversation: Conversation, visibility: str) -> None:
-    """Show the conversation to the team, or to its owner alone."""
-    _needs(conversation.may.manage)
-    Conversation.objects.filter(pk=conversation.pk).update(visibility=_visibility(visibility))
-
-
-def delete_conversation(*, user: User, conversation: Conversation) -> None:
-    """Take the conversation from everyone's sight; a live run of it is cancelled. Its record stays."""
-    _needs(conversation.may.manage)
-    # The row first: a run that begins in this moment is seen below, or does not begin any more.
-    Conversation.objects.filter(pk=conversation.pk, deleted_at=None).update(deleted_at=timezone.now())
-    live_run = conversation.runs.exclude(status=Run.Status.FINISHED).first()
-    if live_run is not None:
-        live_run.conversation = conversation
-        cancel_run(user=user, run=live_run)
-
-
 # --- messages -------------------------------------------------------------------------------------------------------
 
 
@@ -136,7 +114,7 @@ def send_message(
     Not ``attended``: nobody will be there to decide in the run that begins; a live run stays as it was started.
     ``key`` makes the request idempotent: sent again, it changes nothing and gets the same answer.
     """
-    _needs(conversation.may.write)
+    needs(conversation.may.write)
     text = _text(text)
     if delivery not in DELIVERIES:
         raise Invalid(_("The delivery is not one of auto, steer, follow_up."), [("delivery", _("Unknown delivery."))])
@@ -169,7 +147,7 @@ def _begin(
     message.run = run = _start_run(user, conversation, message, max_turns, attended=attended)
     fixed.insert(message)
     if not conversation.title:
-        conversation.title = _title(" ".join(text.split())[:80])
+        conversation.title = title_of(" ".join(text.split())[:80])
         _UNNAMED({"title": conversation.title}, pk=conversation.pk)
     return Sent(str(message.public_id), run, "now", message)
 
@@ -184,7 +162,7 @@ def _start_run(
 ) -> Run:
     """``message`` is the one that the run answers; it need not be stored yet."""
     now = timezone.now()
-    if not _ACTIVE({"active_at": now}, pk=conversation.pk):
+    if not _ACTIVE({"active_at": now, "archived_at": None}, pk=conversation.pk):
         raise NotFound(_("There is no such conversation, or it is not yours to see."))
     agent: Agent = _AGENT.first(pk=conversation.agent_id)
     if not agent.enabled:
@@ -237,7 +215,7 @@ def _queue(user: User, run: Run, text: str, delivery: str) -> Sent:
 
 def edit_queued(*, user: User, queued: QueuedMessage, text: str) -> QueuedMessage:
     """Change a message that waits. Raises Conflict once the run has taken it."""
-    _needs(queued.run.conversation.may.write)
+    needs(queued.run.conversation.may.write)
     text = _text(text)
     changed = QueuedMessage.objects.filter(pk=queued.pk, status=QueuedMessage.Status.QUEUED).update(
         text=text, revision=queued.revision + 1
@@ -247,7 +225,7 @@ def edit_queued(*, user: User, queued: QueuedMessage, text: str) -> QueuedMessag
 
 def remove_queued(*, user: User, queued: QueuedMessage) -> QueuedMessage:
     """Take back a message that waits. Raises Conflict once the run has taken it."""
-    _needs(queued.run.conversation.may.write)
+    needs(queued.run.conversation.may.write)
     changed = QueuedMessage.objects.filter(pk=queued.pk, status=QueuedMessage.Status.QUEUED).update(
         status=QueuedMessage.Status.REMOVED, revision=queued.revision + 1
     )
@@ -272,7 +250,7 @@ def _after_change(queued: QueuedMessage, changed: int) -> QueuedMessage:
 
 def cancel_run(*, user: User, run: Run) -> bool:
     """End the run as soon as possible; True when this was the first to ask. Nothing that waits for a decision runs."""
-    _needs(run.conversation.may.cancel)
+    needs(run.conversation.may.cancel)
     now = timezone.now()
     with transaction.atomic():
         changed = (
@@ -293,7 +271,7 @@ def cancel_run(*, user: User, run: Run) -> bool:
 
 def stop_run(*, user: User, run: Run, after: str) -> bool:
     """End the run at the next seam, after reasoning or after acting; True when this changed something."""
-    _needs(run.conversation.may.cancel)
+    needs(run.conversation.may.cancel)
     if after not in tuple(StopAfter):
         raise Invalid(_("A run can be stopped after reasoning or after acting."), [("after", _("Unknown seam."))])
     with transaction.atomic():
@@ -309,7 +287,7 @@ def stop_run(*, user: User, run: Run, after: str) -> bool:
 
 def resume_run(*, user: User, run: Run) -> None:
     """Let a run go on that is held since its worker was lost. Raises Conflict when it is not."""
-    _needs(run.conversation.may.decide)
+    needs(run.conversation.may.decide)
     with transaction.atomic():
         if not Run.objects.filter(pk=run.pk, held_at__isnull=False).exists() or not journal.mark_queued(
             run, release=True
@@ -320,7 +298,7 @@ def resume_run(*, user: User, run: Run) -> None:
 
 def retry_run(*, user: User, run: Run) -> Run:
     """Try again after a run that did not answer: a new run for the same conversation as it stands."""
-    _needs(run.conversation.may.write)
+    needs(run.conversation.may.write)
     if run.status != Run.Status.FINISHED or run.outcome == Run.Outcome.ANSWERED:
         raise Conflict(_("Only a run that ended without an answer can be tried again."), {"status": run.status})
     message = run.conversation.messages.filter(role=Message.Role.USER, turn=0).order_by("-pk").first()
@@ -337,7 +315,7 @@ def continue_run(*, user: User, run: Run, turns: int | None = None) -> Run:
     """Go on after a limit: a new run that knows all that was done, with so many turns (without: the agent's limit).
 
     Raises Conflict when the run did not end at a limit or the conversation has moved on; Invalid for the turns."""
-    _needs(run.conversation.may.write)
+    needs(run.conversation.may.write)
     if run.status != Run.Status.FINISHED or run.outcome != Run.Outcome.LIMIT_REACHED:
         state = {"status": run.status, "outcome": run.outcome or None}
         raise Conflict(_("Only a run that ended at a limit can be continued."), state)
@@ -368,7 +346,7 @@ def _turns(turns: Any) -> int:
 # --- shared checks --------------------------------------------------------------------------------------------------
 
 
-def _needs(allowed: bool) -> None:
+def needs(allowed: bool) -> None:
     if not allowed:
         raise Forbidden(_("You can read this conversation but not change it."))
 
@@ -382,7 +360,7 @@ def _text(text: Any) -> str:
     return text
 
 
-def _title(title: str) -> str:
+def title_of(title: str) -> str:
     title = " ".join(clean(title).split())
     if len(title) > MAX_TITLE:
         words = _("The title is longer than %(limit)d characters.") % {"limit": MAX_TITLE}
@@ -390,7 +368,7 @@ def _title(title: str) -> str:
     return title
 
 
-def _visibility(visibility: str) -> str:
+def visibility_of(visibility: str) -> str:
     if visibility not in Visibility.values:
         raise Invalid(_("Visibility is private or team."), [("visibility", _("Unknown visibility."))])
     return visibility

@@ -1,21 +1,29 @@
 """The list of conversations as the page shows it: filtered, in pages, each with the state of its last run."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from agentweb.runs import selectors
 from agentweb.runs.models import Approval, Conversation, Run, Visibility
 from agentweb.runs.waiting import unsettled_calls
 from agentweb.teams.models import User
+from agentweb.ui import searching
 from agentweb.ui.states import State, listed_state, matters_of
 
 PAGE = 40
-FILTERS = (("all", _("All")), ("mine", _("Mine")), ("team", _("Team")), ("waiting", _("Waiting")))
+FILTERS = (
+    ("all", _("All")),
+    ("mine", _("Mine")),
+    ("team", _("Team")),
+    ("waiting", _("Waiting")),
+    ("archived", pgettext_lazy("a group of conversations", "Archived")),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,38 +31,47 @@ class Row:
     conversation: Conversation
     state: State
     current: bool
+    excerpt: list[searching.Piece] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """``next`` is the cursor of the following page, or empty."""
+    """``next`` is the cursor of the following page, or empty; ``query`` what was searched for."""
 
     rows: list[Row]
     show: str
+    query: str
     next: str
     first: bool
     filters = FILTERS
 
 
-def listing(user: User, *, show: str = "all", before: str = "", current: str = "") -> Listing:
+def listing(user: User, *, show: str = "all", query: str = "", before: str = "", current: str = "") -> Listing:
     """One page of the person's conversations in a constant number of queries. A cursor that is none is ignored."""
     show = show if show in dict(FILTERS) else "all"
-    rows = _stated(_filtered(user, show))
+    query = searching.cleaned(query)
+    rows = searching.matching(_stated(_filtered(user, show, bool(query))), query)
     cursor = read_cursor(before)
     if cursor:
         rows = rows.filter(Q(active_at__lt=cursor[0]) | Q(active_at=cursor[0], pk__lt=cursor[1]))
     found = list(rows.order_by("-active_at", "-pk")[: PAGE + 1])
     more = len(found) > PAGE
     return Listing(
-        rows=[_row(conversation, current) for conversation in found[:PAGE]],
+        rows=[_row(conversation, current, query) for conversation in found[:PAGE]],
         show=show,
+        query=query,
         next=write_cursor(found[PAGE - 1]) if more else "",
         first=not cursor,
     )
 
 
-def _filtered(user: User, show: str) -> QuerySet[Conversation]:
+def _filtered(user: User, show: str, searched: bool) -> QuerySet[Conversation]:
+    """What is archived is in its own group, found where words are searched for, and never hidden while it waits."""
     seen = selectors.conversations_for(user)
+    if show == "archived":
+        return seen.exclude(archived_at=None)
+    if not searched and show != "waiting":
+        seen = seen.filter(archived_at=None)
     if show == "mine":
         return seen.filter(owner=user)
     if show == "team":
@@ -79,10 +96,11 @@ def _stated(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
     )
 
 
-def _row(conversation: Any, current: str) -> Row:
+def _row(conversation: Any, current: str, query: str) -> Row:
     last = (conversation.last_status, conversation.last_outcome, bool(conversation.last_cancel))
     state = listed_state(*last, conversation.asks, conversation.open_call)
-    return Row(conversation, state, str(conversation.public_id) == current)
+    excerpt = searching.pieces(conversation.excerpt, query) if query else []
+    return Row(conversation, state, str(conversation.public_id) == current, excerpt)
 
 
 def write_cursor(conversation: Conversation) -> str:

@@ -89,6 +89,33 @@
     }
   }, 30000);
 
+  // --- searching ----------------------------------------------------------------------------------------------------
+
+  // What an input method has not settled yet is not searched for.
+  document.addEventListener("input", (event) => {
+    if (event.isComposing && event.target.type === "search") event.stopImmediatePropagation();
+  }, true);
+  document.addEventListener("compositionend", (event) => {
+    if (event.target.type === "search") event.target.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+
+  // --- copying ------------------------------------------------------------------------------------------------------
+
+  // A selection is copied with its looks and as plain text, also where a page may not use the clipboard by itself.
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-copy]");
+    if (!button) return;
+    const chosen = getSelection();
+    chosen.selectAllChildren(button.closest("article").querySelector(".body"));
+    const copied = document.execCommand("copy");
+    chosen.removeAllRanges();
+    if (!copied) return toast(words.sayFailed);
+    const label = button.querySelector("span");
+    const usual = label.textContent;
+    label.textContent = document.getElementById("live-status").textContent = button.dataset.copy;
+    setTimeout(() => (label.textContent = usual), 2000);
+  });
+
   // --- small things -------------------------------------------------------------------------------------------------
 
   // A form that may be sent once: its buttons go off after the first click, and on again when the page comes back.

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from agentweb.engine import events
 from agentweb.engine.enums import ApprovalStatus, Question
-from agentweb.runs import decisions, journal, services
+from agentweb.runs import conversations, decisions, journal, services
 from agentweb.runs.models import AccessLog, Run
 from agentweb.runs.selectors import conversation_for
 from tests.cast import Cast, make_worker
@@ -138,7 +138,9 @@ def test_a_look_at_ones_own_conversation_is_none(cast):
 
 def test_a_deleted_conversation_stays_in_the_audit(cast):
     run = cast.run()
-    services.delete_conversation(user=cast.owner, conversation=conversation_for(cast.owner, run.conversation.public_id))
+    conversations.delete_conversation(
+        user=cast.owner, conversation=conversation_for(cast.owner, run.conversation.public_id)
+    )
     client = browser(cast.reviewer)
     assert shown_runs(page(client, "/audit/")) == [str(run.public_id)]
     html = page(client, reverse("audit_run", args=[run.public_id]))

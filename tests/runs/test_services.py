@@ -11,7 +11,7 @@ from agentweb.engine import events
 from agentweb.engine.enums import Finish, Outcome, Reason
 from agentweb.engine.messages import AssistantMessage
 from agentweb.engine.usage import Usage
-from agentweb.runs import journal, selectors, services, transcripts
+from agentweb.runs import conversations, journal, selectors, services, transcripts
 from agentweb.runs.errors import Conflict, Forbidden, Invalid, NotFound
 from agentweb.runs.models import Conversation, Message, QueuedMessage, Run
 from tests.cast import make_cast, make_worker
@@ -138,7 +138,7 @@ def test_a_queued_message_can_be_changed_until_it_is_taken(cast):
 def test_a_deleted_conversation_is_gone_for_everyone_and_its_run_is_cancelled(cast):
     conversation = cast.conversation()
     run = send(cast, conversation).run
-    services.delete_conversation(user=cast.owner, conversation=conversation)
+    conversations.delete_conversation(user=cast.owner, conversation=conversation)
     with pytest.raises(NotFound):
         selectors.conversation_for(cast.owner, conversation.public_id)
     assert Run.objects.get(pk=run.pk).cancel_requested_at is not None
@@ -147,7 +147,7 @@ def test_a_deleted_conversation_is_gone_for_everyone_and_its_run_is_cancelled(ca
 
 def test_a_message_takes_back_no_name_that_someone_gives_meanwhile(cast):
     conversation = cast.conversation()
-    services.rename_conversation(
+    conversations.rename_conversation(
         user=cast.owner, conversation=selectors.conversation_for(cast.owner, conversation.public_id), title="My name"
     )
     services.send_message(user=cast.owner, conversation=conversation, text="Hello")
@@ -156,7 +156,7 @@ def test_a_message_takes_back_no_name_that_someone_gives_meanwhile(cast):
 
 def test_no_run_begins_in_a_conversation_that_was_deleted_meanwhile(cast):
     conversation = cast.conversation()
-    services.delete_conversation(
+    conversations.delete_conversation(
         user=cast.owner, conversation=selectors.conversation_for(cast.owner, conversation.public_id)
     )
     with pytest.raises(NotFound):

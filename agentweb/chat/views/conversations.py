@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from agentweb.chat.forms import key_for_form, text_of
-from agentweb.runs import selectors, services
+from agentweb.runs import conversations, selectors, services
 from agentweb.runs.errors import Invalid, RequestError
 from agentweb.runs.looks import latest_looks
 from agentweb.runs.models import Conversation, Visibility
@@ -44,7 +44,7 @@ def _home(
         "nav": "home",
         "agents": rows,
         "may_start": may_start,
-        "listing": listing(request.user, show=request.GET.get("show", "")),
+        "listing": listing(request.user, show=request.GET.get("show", ""), query=request.GET.get("q", "")),
         "key": key_for_form(),
         "problem": problem,
         "typed": typed or {},
@@ -55,9 +55,10 @@ def _home(
 @require_GET
 @page
 def conversation_list(request: HttpRequest) -> HttpResponse:
-    """The side column again with another filter, or its next page."""
+    """The side column again with another filter or other words, or its next page."""
     current, before = request.GET.get("current", ""), request.GET.get("before", "")
-    found = listing(request.user, show=request.GET.get("show", ""), before=before, current=current)
+    wanted = {"show": request.GET.get("show", ""), "query": request.GET.get("q", "")}
+    found = listing(request.user, **wanted, before=before, current=current)
     place = "home" if request.GET.get("place") == "home" else "side"
     template = "chat/_conversation_rows.html" if before else "chat/_conversations.html"
     return render(request, template, {"listing": found, "place": place, "conversation": {"public_id": current[:36]}})
@@ -145,7 +146,7 @@ def conversation_rename(request: HttpRequest, public_id: uuid.UUID) -> HttpRespo
     return _done(
         request,
         shown,
-        lambda: services.rename_conversation(
+        lambda: conversations.rename_conversation(
             user=request.user, conversation=shown, title=request.POST.get("title", "")
         ),
     )
@@ -159,8 +160,21 @@ def conversation_share(request: HttpRequest, public_id: uuid.UUID) -> HttpRespon
     return _done(
         request,
         shown,
-        lambda: services.share_conversation(user=request.user, conversation=shown, visibility=visibility),
+        lambda: conversations.share_conversation(user=request.user, conversation=shown, visibility=visibility),
     )
+
+
+@require_POST
+@page
+def conversation_archive(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+    """Out of the lists, or (``back``) into them again."""
+    shown = selectors.conversation_for(request.user, public_id)
+    archived = "back" not in request.POST
+    conversations.archive_conversation(user=request.user, conversation=shown, archived=archived)
+    if archived:
+        messages.success(request, _("The conversation was archived. You find it under “Archived”."))
+        return redirect("home")
+    return redirect("conversation", shown.public_id)
 
 
 def _done(request: HttpRequest, shown: Conversation, change: Any) -> HttpResponse:
@@ -178,6 +192,6 @@ def _done(request: HttpRequest, shown: Conversation, change: Any) -> HttpRespons
 @page
 def conversation_delete(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
     shown = selectors.conversation_for(request.user, public_id)
-    services.delete_conversation(user=request.user, conversation=shown)
+    conversations.delete_conversation(user=request.user, conversation=shown)
     messages.success(request, _("The conversation was deleted."))
     return redirect("home")

@@ -13,6 +13,7 @@ from agentweb.runs import journal
 from agentweb.runs.models import Conversation, Message, Run
 from tests.cast import make_worker
 from tests.chat.views.person import HTMX, browser, hidden_value, html_of, text_of
+from tests.runs.waiting_call import waiting_approvals
 
 
 def answered(run: Run, text: str, thinking: str = "") -> None:
@@ -304,3 +305,45 @@ def test_what_a_model_made_up_is_shown_as_left_out(cast):
     assert "made up in place of a result" in text_of(card) and "26 &lt;b&gt;" in html_of(card)
     assert " hidden>" not in html_of(card).split("<h2")[0]
     assert "Unreadable reply" in text_of(client.get(f"/cards/call/{call}"))
+
+
+def listed(client, **query) -> list[str]:
+    """Which conversations the list shows, by their ids."""
+    return re.findall(r'href="/c/([0-9a-f-]{36})/"', html_of(client.get("/c/list", query, **HTMX)))
+
+
+def test_an_archived_conversation_is_in_its_own_group_until_somebody_writes_in_it(cast):
+    client = browser(cast.owner)
+    shown, other = (str(cast.conversation().public_id) for _ in range(2))
+    assert client.post(f"/c/{shown}/archive").url == "/"
+    assert (listed(client), listed(client, show="archived")) == ([other], [shown])
+    assert listed(client, show="mine") == [other]
+    assert "Take it out of the archive" in text_of(client.get(f"/c/{shown}/"))
+    assert client.post(f"/c/{shown}/archive", {"back": "yes"}).url == f"/c/{shown}/"
+    assert sorted(listed(client)) == sorted([shown, other])
+    client.post(f"/c/{shown}/archive")
+    client.post(f"/c/{shown}/send", {"text": "What is the date?", "key": "k1"})
+    assert sorted(listed(client)) == sorted([shown, other])
+
+
+def test_an_archived_conversation_is_found_and_does_not_hide_what_waits(cast):
+    run = cast.builder_run()
+    waiting_approvals(cast, run)
+    client, shown = browser(cast.owner), str(run.conversation.public_id)
+    title = Conversation.objects.get().title
+    client.post(f"/c/{shown}/archive")
+    assert listed(client) == []
+    assert listed(client, q=title[:5]) == [shown]
+    assert listed(client, show="waiting") == [shown]
+
+
+def test_a_search_shows_what_was_said_and_keeps_its_words_in_every_link(cast):
+    answered(cast.run("Who won?"), "The <b>winner</b> is Zoe.")
+    client = browser(cast.owner)
+    page = html_of(client.get("/c/list", {"q": "WINNER", "show": "mine"}, **HTMX))
+    assert "&lt;b&gt;<mark>winner</mark>&lt;/b&gt;" in page
+    assert "show=team&amp;q=WINNER" in page
+    assert "Nothing says that." in html_of(client.get("/c/list", {"q": "a&b=c\0"}, **HTMX))
+    whole = client.get("/", {"q": "winner"})
+    assert 'value="winner"' in html_of(whole)
+    assert "<mark>winner</mark>" in html_of(whole)
