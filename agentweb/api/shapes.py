@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field
 from agentweb.engine.usage import Usage
 from agentweb.runs import services
 from agentweb.runs.expiry import is_overdue
-from agentweb.runs.models import Approval, Call, Conversation, Event, Grant, QueuedMessage, Run, Vote
+from agentweb.runs.models import Approval, Call, Conversation, Event, Grant, QueuedMessage, Run, Taint, Vote
 from agentweb.runs.selectors import Item
 from agentweb.runs.votes import shown_digest
 
@@ -232,6 +232,10 @@ def _vote_out(row: Vote) -> dict[str, Any]:
         "at": _time(row.created_at),
         "counts": not row.void,
     }
+
+
+def taint_out(row: Taint) -> dict[str, Any]:
+    return {"call": str(row.call_id), "tool": row.tool, "text": row.text, "arrived_at": _time(row.arrived_at)}
 
 
 def queued_out(row: QueuedMessage) -> dict[str, Any]:

@@ -175,8 +175,10 @@ def _seam_failed(fact: events.SeamFailed, _tool: str) -> Telling:
 
 
 def _approval_requested(fact: events.ApprovalRequested, tool: str) -> Telling:
-    terms = _("It takes %(terms)s.") % {"terms": told(fact.terms, _)} if fact.terms else ""
-    return Telling(_("Approval wanted: %(tool)s") % {"tool": tool}, "shield-alert", "waiting", terms)
+    terms = [_("It takes %(terms)s.") % {"terms": told(fact.terms, _)}] if fact.terms else []
+    read = [f"{each.name}: {each.text}" for each in fact.untrusted]
+    words = [*terms, *([_("After text that others wrote:"), *read] if read else [])]
+    return Telling(_("Approval wanted: %(tool)s") % {"tool": tool}, "shield-alert", "waiting", "\n".join(words))
 
 
 def _preview_renewed(fact: events.PreviewRenewed, tool: str) -> Telling:

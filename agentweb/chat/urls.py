@@ -45,6 +45,7 @@ urlpatterns = [
     path("calls/<uuid:public_id>/resolution", calls.call_resolve, name="call_resolve"),
     path("calls/<uuid:public_id>/supply", calls.call_supply, name="call_supply"),
     path("runs/<uuid:public_id>/resume", cards.run_resume, name="run_resume"),
+    path("runs/<uuid:public_id>/clear", cards.run_clear, name="run_clear"),
     path("runs/<uuid:public_id>/cancel", cards.run_cancel, name="run_cancel"),
     path("runs/<uuid:public_id>/stop", cards.run_stop, name="run_stop"),
     path("runs/<uuid:public_id>/continue", cards.run_continue, name="run_continue"),

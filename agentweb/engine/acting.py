@@ -143,4 +143,5 @@ def _request(work: Work, asked: Asked, preview: Preview | None) -> ApprovalReque
         terms=ask.terms,
         definition=candidate.tool.spec.digest,
         seen=seen,
+        untrusted=ask.passages,
     )

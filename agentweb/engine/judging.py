@@ -80,6 +80,7 @@ class Cleared:
     rule: str
     asks: Ask | None = None
     grant: str = ""
+    untrusted: bool = False
 
     @property
     def reads(self) -> bool:
@@ -88,7 +89,10 @@ class Cleared:
     @property
     def start(self) -> ToolStarted:
         entry, arguments = self.candidate.entry, self.candidate.arguments
-        return ToolStarted(entry.call.id, entry.call.name, arguments, self.rule, entry.attempt + 1, self.grant)
+        attempt = entry.attempt + 1
+        return ToolStarted(
+            entry.call.id, entry.call.name, arguments, self.rule, attempt, self.grant, untrusted=self.untrusted
+        )
 
 
 Ruling = Settled | Held | Asked | Cleared
@@ -201,13 +205,15 @@ def _rule(candidate: Candidate, final: Verdict, shown: Verdict) -> Settled | Ask
         case Deny(rule=name, reason=reason):
             return _settled(candidate.entry, ResultKind.DENIED, sentences.denied(reason), rule=name)
         case Allow(instead_of=Ask() as ask) if _consented(candidate, ask, _asked(shown)):
-            return Cleared(candidate, ask.rule, ask)  # what was said about this very call comes before any grant
-        case Allow(rule=name, grant=grant):
+            return Cleared(
+                candidate, ask.rule, ask, untrusted=ask.untrusted
+            )  # what was said about this very call comes before any grant
+        case Allow(rule=name, grant=grant, untrusted=untrusted):
             # Nobody would be asked about this call now, so an older ask has nothing to protect any more.
-            return Cleared(candidate, name, grant=grant)
+            return Cleared(candidate, name, grant=grant, untrusted=untrusted)
         case Ask(rule=name):
             consented = _consented(candidate, final, _asked(shown))
-            return Cleared(candidate, name, final) if consented else Asked(candidate, final)
+            return Cleared(candidate, name, final, untrusted=final.untrusted) if consented else Asked(candidate, final)
         case _:
             assert_never(final)
 
@@ -220,7 +226,7 @@ def _asked(shown: Verdict) -> Verdict:
 def _guarded(candidate: Candidate, verdict: Verdict) -> Verdict:
     """A call that was only found in the text of an answer is never allowed without a person."""
     if isinstance(verdict, Allow) and candidate.entry.call.recovered:
-        return verdict.instead_of or Ask(verdict.rule, candidate.tool.spec.risk)
+        return verdict.instead_of or Ask(verdict.rule, candidate.tool.spec.risk, untrusted=verdict.untrusted)
     return verdict
 
 

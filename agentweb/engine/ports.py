@@ -17,7 +17,7 @@ from agentweb.engine.enums import (
     Risk,
     StopAfter,
 )
-from agentweb.engine.events import Queued
+from agentweb.engine.events import Passage, Queued
 from agentweb.engine.messages import Json, Message, ToolCall
 from agentweb.engine.terms import Consent, Terms
 from agentweb.engine.usage import Usage
@@ -221,10 +221,14 @@ class Toolset(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Ask:
+    """``untrusted``: nobody vouches for what the call returns. ``passages``: such texts that were read before."""
+
     rule: str
     risk: Risk
     requires_comment: bool = False
     terms: Terms | None = None
+    untrusted: bool = False
+    passages: tuple[Passage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +238,7 @@ class Allow:
     rule: str
     grant: str = ""
     instead_of: Ask | None = None
+    untrusted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

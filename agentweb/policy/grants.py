@@ -55,7 +55,7 @@ def with_grants(verdict: Verdict, call: ToolCall, spec: ToolSpec, grants: Iterab
     if not isinstance(verdict, Ask) or not wants_grant(verdict, call):
         return verdict
     found = next((one for one in grants if covers(one, spec.name, spec.digest, call.arguments)), None)
-    return verdict if found is None else Allow(line(found, verdict), grant=found.id, instead_of=verdict)
+    return verdict if found is None else Allow(line(found, verdict), found.id, verdict, verdict.untrusted)
 
 
 def line(grant: Grant, ask: Ask) -> str:

@@ -20,8 +20,9 @@ FORBIDDEN = "the team's policy forbids this call"
 class Ruling:
     """The outcome of judging a call, with all that made it. ``rule`` decided, at ``level``; None: no rule matched.
 
-    ``raised_by`` has made the level higher than the tool's own. ``unsure`` names the field of ``rule`` that could not
-    be told to fit. ``why`` names the sentence for people. ``asking``: the rules on whose terms people are asked."""
+    ``raised_by`` has made the level higher than the tool's own; ``by_taint``: untrusted text has. ``unsure`` names the
+    field of ``rule`` that could not be told to fit. ``why`` names the sentence for people. ``asking``: the rules on
+    whose terms people are asked."""
 
     says: Says
     level: Risk
@@ -31,6 +32,7 @@ class Ruling:
     requires_comment: bool = False
     unsure: str = ""
     asking: tuple[Rule, ...] = ()
+    by_taint: bool = False
 
     @property
     def recorded(self) -> str:
@@ -40,6 +42,7 @@ class Ruling:
         if self.unsure:
             words += f" (not to be told: {FIELDS[self.unsure]})"
         words += f"; raised by {line(self.raised_by)}" if self.raised_by else ""
+        words += "; one level higher after untrusted text" if self.by_taint else ""
         return words + "".join(f"; also {line(rule)}" for rule in self.asking if rule != self.rule)
 
     @property
@@ -74,13 +77,20 @@ def judge(rules: Iterable[Rule], facts: Facts) -> Ruling:
     """
     rules = tuple(rules)
     top, raised_by = _raised(rules, facts)
-    levels = LEVELS[LEVELS.index(facts.risk) : LEVELS.index(top) + 1]
+    levels = _levels(facts, top)
     rulings = [_at(level, rules, facts) for level in levels]
     strictest = max(reversed(rulings), key=lambda ruling: STRICTNESS[ruling.says])
     asks = strictest.says is Says.ASK
     comment = asks and any(ruling.requires_comment for ruling in rulings)
     asking = each_once(rule for ruling in rulings for rule in ruling.asking) if asks else ()
-    ruling = replace(strictest, level=top, raised_by=raised_by, requires_comment=comment, asking=asking)
+    ruling = replace(
+        strictest,
+        level=levels[-1],
+        raised_by=raised_by,
+        by_taint=_one_higher(facts),
+        requires_comment=comment,
+        asking=asking,
+    )
     return ruling if facts.attended else _unattended(ruling)
 
 
@@ -88,8 +98,19 @@ def matches(rules: Iterable[Rule], facts: Facts) -> list[tuple[Rule, Match]]:
     """Each rule with how it stands to the call, for people who want to know why."""
     rules = tuple(rules)
     top, _by = _raised(rules, facts)
-    levels = LEVELS[LEVELS.index(facts.risk) : LEVELS.index(top) + 1]
+    levels = _levels(facts, top)
     return [(rule, _best([match(rule, facts, level) for level in _levels_for(rule, facts, levels)])) for rule in rules]
+
+
+def _levels(facts: Facts, top: Risk) -> tuple[Risk, ...]:
+    """The levels that the call is judged at: from the tool's own to the one that rules raise it to, and to the next one
+    when something is changed or sent after text was read that nobody vouches for."""
+    own = LEVELS.index(facts.risk)
+    return LEVELS[own : max(LEVELS.index(top), own + _one_higher(facts)) + 1]
+
+
+def _one_higher(facts: Facts) -> bool:
+    return facts.tainted and facts.acts and facts.risk is not Risk.HIGH
 
 
 def _levels_for(rule: Rule, facts: Facts, levels: Sequence[Risk]) -> Sequence[Risk]:

@@ -56,7 +56,8 @@ class Facts:
     """What is known of a call when it is judged: row ids, the person's role in the team, the arguments that would run.
 
     None means unknown; then a rule that looks at it cannot be told to fit. ``tainted``: the run has read what came from
-    an untrusted source. Not ``attended``: nobody is there who could be asked."""
+    an untrusted source. ``acts``: the tool changes or sends something. Not ``attended``: nobody is there who could be
+    asked."""
 
     tool: str
     risk: Risk
@@ -67,3 +68,4 @@ class Facts:
     role: str | None = None
     tainted: bool = False
     attended: bool = True
+    acts: bool = False

@@ -31,10 +31,21 @@ class ToolAdmin(admin.ModelAdmin):
 
     list_display = ["name", "label", "risk", "enabled", "timeout_s", "in_code"]
     list_editable = ["risk", "enabled", "timeout_s"]
-    list_filter = ["risk", "enabled"]
+    list_filter = ["risk", "enabled", "untrusted"]
     search_fields = ["name", "label"]
     readonly_fields = ["name", "label", "description", "in_code"]
-    fields = ["name", "label", "description", "in_code", "risk", "enabled", "timeout_s", "free_arguments"]
+    fields = [
+        "name",
+        "label",
+        "description",
+        "in_code",
+        "risk",
+        "enabled",
+        "timeout_s",
+        "untrusted",
+        "outbound",
+        "free_arguments",
+    ]
     form = ToolForm
 
     def has_add_permission(self, request: HttpRequest) -> bool:

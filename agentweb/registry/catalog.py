@@ -31,6 +31,8 @@ def sync() -> None:
                 description=spec.description,
                 risk=spec.risk.value,
                 timeout_s=max(1, round(spec.timeout_s)),
+                untrusted=getattr(tool, "untrusted", False),
+                outbound=getattr(tool, "outbound", False),
             )
         elif (row.label, row.description) != (spec.label, spec.description):
             Tool.objects.filter(pk=row.pk).update(label=spec.label, description=spec.description)

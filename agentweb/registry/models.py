@@ -43,6 +43,19 @@ class Tool(models.Model):
     risk = models.CharField(_("risk level"), max_length=6, choices=Risk, default=Risk.HIGH)
     enabled = models.BooleanField(_("enabled"), default=True)
     timeout_s = models.PositiveIntegerField(_("time-out, seconds"), default=60, validators=SECONDS)
+    untrusted = models.BooleanField(
+        _("returns untrusted text"),
+        default=False,
+        help_text=_(
+            "What it returns was written by others: web pages, mail, other servers. After that, calls that change or "
+            "send something count one risk level higher in the conversation, until a person clears it."
+        ),
+    )
+    outbound = models.BooleanField(
+        _("sends something out"),
+        default=False,
+        help_text=_("It reads only, but what it asks for leaves the site: after untrusted text it counts as acting."),
+    )
     free_arguments = models.CharField(
         _("arguments that may vary"),
         max_length=300,

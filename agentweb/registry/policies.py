@@ -2,15 +2,16 @@
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Protocol
 
-from django.db.models import BigAutoField, CharField, Value
+from django.db.models import BigAutoField, Case, CharField, Value, When
 
 from agentweb.engine.enums import Risk
+from agentweb.engine.events import Passage
 from agentweb.engine.messages import ToolCall
-from agentweb.engine.ports import Allow, Deny, ToolSpec, Verdict
+from agentweb.engine.ports import Allow, Ask, Deny, ToolSpec, Verdict
 from agentweb.policy import stored
 from agentweb.policy.grants import Grant, wants_grant, with_grants
 from agentweb.policy.judging import judge
@@ -23,6 +24,7 @@ OFF = Deny("tool switched off", "an admin has switched this tool off")
 UNSEEN = "the call was only found in the text of an answer, which a person must see, and nobody attends this run"
 NOBODY_ID = 0  # no row has it
 TOOL, POLICY, ROLE = "tool", "policy", "role"
+UNTRUSTED, OUTBOUND = "u", "o"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +38,18 @@ class Who:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What counts at this moment: the risk level of each tool that may be used, the rules, and the person's role."""
+    """What counts at this moment: the risk level of each tool that may be used, the rules, and the person's role; of
+    the tools, those that return ``untrusted`` text and those that send something ``outbound``."""
 
     risks: dict[str, Risk]
     rules: tuple[Rule, ...]
     role: str | None
+    untrusted: frozenset[str] = frozenset()
+    outbound: frozenset[str] = frozenset()
+
+    @property
+    def asks_for_taint(self) -> bool:
+        return any(rule.tainted is not None for rule in self.rules)
 
 
 class Surroundings(Protocol):
@@ -49,6 +58,10 @@ class Surroundings(Protocol):
     @property
     def attended(self) -> bool:
         """Whether somebody is there who could be asked."""
+        ...
+
+    def passages(self) -> tuple[Passage, ...]:
+        """Texts from untrusted sources that were read before, as far as people should see them."""
         ...
 
     def grants(self, tools: Sequence[str]) -> Sequence[Grant]:
@@ -60,6 +73,9 @@ class Nothing:
     """Nothing else is known."""
 
     attended = True
+
+    def passages(self) -> tuple[Passage, ...]:
+        return ()
 
     def grants(self, tools: Sequence[str]) -> Sequence[Grant]:
         return ()
@@ -86,18 +102,28 @@ class LivePolicy:
 
     def _judge(self, calls: tuple[tuple[ToolCall, ToolSpec], ...]) -> tuple[Verdict, ...]:
         now = standing({spec.name for _call, spec in calls}, self._who)
-        judged = [(self._one(now, call, spec), call, spec) for call, spec in calls]
+        acting = {spec.name for _call, spec in calls if not spec.reads or spec.name in now.outbound}
+        read = self._around.passages() if acting or now.asks_for_taint else ()
+        judged = [(self._one(now, call, spec, read, acts=spec.name in acting), call, spec) for call, spec in calls]
         asked = sorted({spec.name for verdict, call, spec in judged if wants_grant(verdict, call)})
         grants = self._around.grants(asked) if asked else ()
         return tuple(with_grants(verdict, call, spec, grants) for verdict, call, spec in judged)
 
-    def _one(self, now: Standing, call: ToolCall, spec: ToolSpec) -> Verdict:
-        known = facts(now, self._who, spec.name, call.arguments, attended=self._around.attended)
+    def _one(self, now: Standing, call: ToolCall, spec: ToolSpec, read: tuple[Passage, ...], *, acts: bool) -> Verdict:
+        more = {"tainted": bool(read), "attended": self._around.attended, "acts": acts}
+        known = facts(now, self._who, spec.name, call.arguments, **more)
         if known is None:
             return OFF
-        verdict = judge(now.rules, known).verdict
-        shown_to_nobody = isinstance(verdict, Allow) and call.recovered and not known.attended
-        return Deny(verdict.rule, UNSEEN) if shown_to_nobody else verdict
+        verdict, untrusted = judge(now.rules, known).verdict, spec.name in now.untrusted
+        match verdict:
+            case Ask():
+                return replace(verdict, untrusted=untrusted, passages=read)
+            case Allow(rule=rule) if call.recovered and not known.attended:
+                return Deny(rule, UNSEEN)
+            case Allow():
+                return replace(verdict, untrusted=untrusted)
+            case _:
+                return verdict
 
 
 def facts(now: Standing, who: Who, tool: str, arguments: Any, **more: bool) -> Facts | None:
@@ -113,11 +139,14 @@ def standing(tools: set[str], who: Who) -> Standing:
     names = sorted(tools)
     slots = {f"tool{place}": name for place, name in enumerate(names)}
     rows = _look(len(names)).all(**slots, team=who.team or NOBODY_ID, user=who.user or NOBODY_ID)
-    policies = sorted((name, digest) for kind, name, digest in rows if kind == POLICY)
+    policies = sorted((name, digest) for kind, name, digest, _flags in rows if kind == POLICY)
+    found = [(name, risk, flags) for kind, name, risk, flags in rows if kind == TOOL]
     return Standing(
-        risks={name: Risk(risk) for kind, name, risk in rows if kind == TOOL},
+        risks={name: Risk(risk) for name, risk, _flags in found},
+        untrusted=frozenset(name for name, _risk, flags in found if UNTRUSTED in flags),
+        outbound=frozenset(name for name, _risk, flags in found if OUTBOUND in flags),
         rules=tuple(rule for name, digest in policies for rule in _rules(name, digest)),
-        role=next((role for kind, role, _empty in rows if kind == ROLE), None),
+        role=next((role for kind, role, *_empty in rows if kind == ROLE), None),
     )
 
 
@@ -129,13 +158,20 @@ def _look(number: int) -> fixed.Query:
 
 
 def _rows(*, team: Any, user: Any, **tools: Any) -> Any:
-    """Of each kind of row: what it is, its name (or the role itself), and its risk level or digest."""
+    """Of each kind of row: what it is, its name (or the role itself), its risk level or digest, and a tool's marks."""
     found = Tool.objects.filter(name__in=list(tools.values()), enabled=True).order_by()
     policies = Policy.objects.filter(enabled=True).order_by()
     roles = Membership.objects.filter(team=team, user=user).order_by()
-    return found.values_list(_text(TOOL), "name", "risk").union(
-        policies.values_list(_text(POLICY), "name", "digest"),
-        roles.values_list(_text(ROLE), "role", _text("")),
+    marks = Case(
+        When(untrusted=True, outbound=True, then=Value(UNTRUSTED + OUTBOUND)),
+        When(untrusted=True, then=Value(UNTRUSTED)),
+        When(outbound=True, then=Value(OUTBOUND)),
+        default=Value(""),
+        output_field=CharField(),
+    )
+    return found.values_list(_text(TOOL), "name", "risk", marks).union(
+        policies.values_list(_text(POLICY), "name", "digest", _text("")),
+        roles.values_list(_text(ROLE), "role", _text(""), _text("")),
         all=True,
     )
 

@@ -83,6 +83,7 @@ def simulate(question: Question) -> Simulated:
         dict(question.arguments),
         tainted=question.tainted,
         attended=question.attended,
+        acts=_acts(question.tool),
     )
     ruling = judge(now.rules, known)
     return Simulated(
@@ -94,6 +95,12 @@ def simulate(question: Question) -> Simulated:
         obstacles=obstacles(question, team, now.role),
         lines=[_line(rule, found.fit, found.field, ruling) for rule, found in matches(now.rules, known)],
     )
+
+
+def _acts(tool: Tool) -> bool:
+    """Whether it changes or sends something; what is not in the code is taken to."""
+    code = catalog.tools().get(tool.name)
+    return code is None or not code.spec.reads or tool.outbound
 
 
 def team_of(question: Question) -> Team | None:
@@ -122,6 +129,8 @@ def _notes(question: Question, ruling: Ruling) -> list[str]:
         found.append(words % {"own": own, "level": level, "rule": line(ruling.raised_by, _)})
     else:
         found.append(_("The risk level of the tool is %(own)s.") % {"own": Risk(question.tool.risk).label})
+    if ruling.by_taint:
+        found.append(_("After untrusted text, a call that changes or sends something is judged one level higher."))
     if ruling.requires_comment:
         found.append(_("Who decides must write a comment."))
     if isinstance(ruling.verdict, Ask) and ruling.verdict.terms:

@@ -16,7 +16,19 @@ from agentweb.engine.enums import Reason, ResultKind
 from agentweb.runs import grants, standing
 from agentweb.runs.backtest_admin import BacktestAdmin
 from agentweb.runs.looks import log_look
-from agentweb.runs.models import AccessLog, Approval, Call, Conversation, Event, Grant, Message, Run, Spending, TopUp
+from agentweb.runs.models import (
+    AccessLog,
+    Approval,
+    Call,
+    Conversation,
+    Event,
+    Grant,
+    Message,
+    Run,
+    Spending,
+    Taint,
+    TopUp,
+)
 from agentweb.runs.rights import rights
 from agentweb.teams.access import role_in
 
@@ -187,6 +199,17 @@ class GrantAdmin(Record):
         count = grants.revoke_all(user=request.user, rows=chosen)
         words = ngettext("%(count)d grant was revoked.", "%(count)d grants were revoked.", count)
         self.message_user(request, words % {"count": count})
+
+
+@admin.register(Taint)
+class TaintAdmin(Record):
+    """What was read from sources that nobody vouches for, and who cleared it."""
+
+    list_display = ["tool", "conversation_id", "arrived_at", "cleared_at", "cleared_by"]
+    list_filter = [("cleared_at", admin.EmptyFieldListFilter)]
+    list_select_related = ["cleared_by"]
+    search_fields = ["tool", "run__public_id", "conversation__public_id", "cleared_by__username"]
+    date_hierarchy = "started_at"
 
 
 @admin.register(Event)

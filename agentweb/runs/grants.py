@@ -9,14 +9,15 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from agentweb.engine import events
 from agentweb.engine.enums import Risk
 from agentweb.engine.ports import Ask
 from agentweb.policy import grants
 from agentweb.registry import catalog, snapshots
 from agentweb.registry.models import Tool
 from agentweb.runs.errors import Conflict, Forbidden, Invalid
-from agentweb.runs.grant_models import Grant
-from agentweb.runs.models import Approval
+from agentweb.runs.grant_models import Grant, GrantUse
+from agentweb.runs.models import Approval, Call, Run
 from agentweb.schema.json_text import parse_json
 from agentweb.teams.models import Membership, Role, User
 
@@ -156,6 +157,13 @@ def lasting(ids: Collection[str]) -> set[str]:
     is either before the start of a call, which then does not happen, or after it."""
     found = in_force(timezone.now()).select_for_update(of=("self",)).filter(public_id__in=ids)
     return {str(grant.public_id) for grant in found.order_by("pk")}
+
+
+def used(run: Run, event: events.ToolStarted) -> None:
+    """Keep by which grant a call ran."""
+    call = Call.objects.only("pk").get(public_id=event.call, run=run)
+    grant = Grant.objects.only("pk").get(public_id=event.grant)
+    GrantUse.objects.update_or_create(call=call, defaults={"grant": grant})
 
 
 # --- ending ---------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from agentweb.runs.backtest_models import Backtest, BacktestedCall
 from agentweb.runs.grant_models import Grant, GrantUse
 from agentweb.runs.idempotency import IdempotencyKey
 from agentweb.runs.spending import Spending, TopUp
+from agentweb.runs.taint_models import Taint
 from agentweb.teams.models import Team
 
 __all__ = [  # models with modules of their own
@@ -28,6 +29,7 @@ __all__ = [  # models with modules of their own
     "GrantUse",
     "IdempotencyKey",
     "Spending",
+    "Taint",
     "TopUp",
     "Vote",
 ]

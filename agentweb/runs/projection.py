@@ -16,15 +16,13 @@ from agentweb.engine.messages import AssistantMessage
 from agentweb.engine.spending import spent
 from agentweb.engine.usage import Usage
 from agentweb.registry.models import Risk
-from agentweb.runs import asking, spending
+from agentweb.runs import asking, grants, spending, taint
 from agentweb.runs.expiry import end_of_wait
 from agentweb.runs.models import (
     Approval,
     Call,
     CallAnswer,
     Conversation,
-    Grant,
-    GrantUse,
     Message,
     QueuedMessage,
     Run,
@@ -255,10 +253,10 @@ class Projection:
             attempt=event.attempt,
             started_at=self.now,
         )
+        if event.untrusted:
+            taint.started(self.run, event, self.now)
         if event.grant:
-            call = Call.objects.only("pk").get(public_id=event.call, run=self.run)
-            grant = Grant.objects.only("pk").get(public_id=event.grant)
-            GrantUse.objects.update_or_create(call=call, defaults={"grant": grant})
+            grants.used(self.run, event)
 
     @_apply.register
     def _(self, event: events.ToolFinished) -> None:
@@ -271,6 +269,7 @@ class Projection:
             seconds=event.seconds,
             finished_at=self.now,
         )
+        taint.arrived(event, self.now)
 
     @_apply.register
     def _(self, event: events.ToolSuspended) -> None:
@@ -317,6 +316,7 @@ class Projection:
             requires_comment=event.requires_comment,
             effect=event.effect,
             preview=encode(event.preview),
+            facts={"untrusted": encode(event.untrusted)} if event.untrusted else None,
             expires_at=end_of_wait(event.terms, self.now),
             previewed_at=self.now if event.seen else None,
             definition=event.definition,

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agentweb.engine.events import Passage
 from agentweb.policy.grants import Grant
-from agentweb.runs import grants
+from agentweb.runs import grants, taint
 from agentweb.runs.journal import Claimed
 
 
@@ -17,6 +18,9 @@ class RunSurroundings:
     @property
     def attended(self) -> bool:
         return self.claimed.attended
+
+    def passages(self) -> tuple[Passage, ...]:
+        return taint.passages(self.claimed.conversation_id)
 
     def grants(self, tools: Sequence[str]) -> Sequence[Grant]:
         run = self.claimed

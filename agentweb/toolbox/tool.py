@@ -50,6 +50,8 @@ class FunctionTool:
     detective: Callable[..., Any] | None
     most_characters: int
     apart: bool = False
+    untrusted: bool = False
+    outbound: bool = False
 
     def problems(self, arguments: Mapping[str, Json]) -> list[str]:
         """Sentences that name the parameter, as ``path: The path is empty …``."""
@@ -149,6 +151,8 @@ def tool(
     outcome: Callable[..., Any] | None = None,
     most_characters: int = MOST_CHARACTERS,
     apart: bool = False,
+    untrusted: bool = False,
+    outbound: bool = False,
 ) -> Callable[[Callable[..., Any]], FunctionTool]:
     """Make a tool of a function: plain (it runs in a thread), async, or an async generator of progress and a result.
 
@@ -156,6 +160,9 @@ def tool(
     arguments that fit the schema; ``preview`` takes the same parameters and says what the call would do; ``outcome``
     takes them too and finds out what became of a call whose worker was lost: Done, NotDone or Unsure. What is not said
     is taken for the worst: it writes, may not run twice, and is of high risk.
+
+    ``untrusted``: others have written what it returns (web, mail); ``outbound``: it reads only, but what it asks for
+    leaves the site. Both are what admins find when the tool is new.
 
     ``apart``: each call has a process of its own (0.2 s more, no Django in it), which a cancel, a time-out or the end
     of the worker kills, with all that it has started. For what blocks, burns CPU or starts other programs: nothing
@@ -174,7 +181,19 @@ def tool(
         parameters = read_parameters(function, described)
         spec = ToolSpec(called, label, description, parameters.schema, reads, repeatable, risk, timeout_s)
         spec = replace(spec, digest=_definition(spec))
-        return FunctionTool(spec, category, function, parameters, check, preview, outcome, most_characters, apart)
+        return FunctionTool(
+            spec,
+            category,
+            function,
+            parameters,
+            check,
+            preview,
+            outcome,
+            most_characters,
+            apart,
+            untrusted,
+            outbound,
+        )
 
     return make
 

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from agentweb.engine.enums import ApprovalStatus, CallStatus, ResultKind
+from agentweb.engine.events import Passage
 from agentweb.llm.protocols.refusals import UNREADABLE
 from agentweb.registry.models import Risk, Tool
 from agentweb.runs.expiry import is_overdue
@@ -108,6 +109,7 @@ class ApprovalPart:
     failed: bool = False
     again: Again | None = None
     may_remember: bool = False
+    passages: list[Passage] = field(default_factory=list)
     remembered: Grant | None = None
     deciders: DecidersPart | None = None
     digest: str = ""  # of what is shown
@@ -228,10 +230,17 @@ def approval_part(row: Approval) -> ApprovalPart:
         failed=is_failed(row.preview),
         again=asked_again(row) if row.status == Approval.Status.PENDING else None,
         may_remember=may_be_remembered(row),
+        passages=_passages(row),
         remembered=getattr(row, "grant", None) if row.status == Approval.Status.APPROVED else None,
         deciders=deciders_part(row),
         digest=shown_digest(row),
     )
+
+
+def _passages(row: Approval) -> list[Passage]:
+    """The untrusted texts that were shown with the question about a call."""
+    recorded = row.facts.get("untrusted", []) if row.call_id and isinstance(row.facts, dict) else []
+    return [Passage(**each) for each in recorded]
 
 
 def arguments(values: Any) -> list[Argument]:

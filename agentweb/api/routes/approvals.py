@@ -6,8 +6,8 @@ from django.http import HttpRequest
 from ninja import Query, Router
 
 from agentweb.api import paging
-from agentweb.api.shapes import DecisionIn, approval_out, grant_out
-from agentweb.runs import decisions, granted, grants, selectors
+from agentweb.api.shapes import DecisionIn, approval_out, grant_out, taint_out
+from agentweb.runs import decisions, granted, grants, selectors, taint
 
 router = Router(tags=["approvals"])
 Status = Literal["pending", "approved", "modified", "rejected", "answered", "expired", "cancelled"]
@@ -65,3 +65,17 @@ def revoke(request: HttpRequest, grant_id: str):
     """Revoke a grant; it counts for no call that has not started yet. 409 when it has ended already."""
     grants.revoke(user=request.user, grant=granted.grant_for(request.user, grant_id))
     return grant_out(granted.grant_for(request.user, grant_id))
+
+
+@router.get("/conversations/{conversation_id}/untrusted")
+def untrusted(request: HttpRequest, conversation_id: str):
+    """Texts that others wrote and that were read in a conversation, newest first, until somebody clears them."""
+    conversation = selectors.conversation_for(request.user, conversation_id)
+    return {"items": [taint_out(row) for row in taint.standing(conversation.pk)]}
+
+
+@router.delete("/conversations/{conversation_id}/untrusted")
+def clear(request: HttpRequest, conversation_id: str):
+    """Vouch for what was read until now; calls are judged at their own risk level again."""
+    conversation = selectors.conversation_for(request.user, conversation_id)
+    return {"cleared": taint.clear(user=request.user, conversation=conversation)}

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from agentweb.runs import selectors, services, totals
+from agentweb.runs import selectors, services, taint, totals
 from agentweb.runs.errors import Conflict, Invalid, RequestError
 from agentweb.runs.models import Call, Conversation, Run
 from agentweb.runs.timeline import RunView, foot_of, whole_run
@@ -130,6 +130,14 @@ def run_stop(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
     run = selectors.run_for(request.user, public_id)
     after = request.POST.get("after", "")
     return run_footer(request, run, lambda: services.stop_run(user=request.user, run=run, after=after))
+
+
+@require_POST
+@page
+def run_clear(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+    """A person vouches for the untrusted text that was read in the run's conversation until now."""
+    run = selectors.run_for(request.user, public_id)
+    return run_footer(request, run, lambda: taint.clear(user=request.user, conversation=run.conversation))
 
 
 @require_POST

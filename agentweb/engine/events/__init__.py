@@ -47,7 +47,7 @@ from agentweb.engine.events.run import (
     TurnFinished,
     TurnStarted,
 )
-from agentweb.engine.events.values import GoalResult, ModelFault, Queued
+from agentweb.engine.events.values import GoalResult, ModelFault, Passage, Queued
 
 __all__ = [
     "ApprovalDecided",
@@ -70,6 +70,7 @@ __all__ = [
     "NoteAdded",
     "OutcomeSettled",
     "OutcomeUnknown",
+    "Passage",
     "PreviewRenewed",
     "QuestionAsked",
     "QuestionDecided",

@@ -20,7 +20,7 @@ class ArgumentsRewritten:
 @dataclass(frozen=True, slots=True)
 class ToolStarted:
     """Intent, recorded before the side effect. ``arguments`` are those that run; ``rule`` says what allowed it, and
-    ``grant`` is the id of the grant that did, if one did."""
+    ``grant`` is the id of the grant that did, if one did. ``untrusted``: nobody vouches for what it returns."""
 
     call: str
     name: str
@@ -28,6 +28,7 @@ class ToolStarted:
     rule: str = ""
     attempt: int = 1
     grant: str = ""
+    untrusted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

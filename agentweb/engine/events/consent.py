@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agentweb.engine.enums import ApprovalStatus, DecisionKind, Question, Risk
+from agentweb.engine.events.values import Passage
 from agentweb.engine.messages import Json
 from agentweb.engine.terms import Consent, Terms
 
@@ -13,7 +14,7 @@ class ApprovalRequested:
     """The run asks people about one call. ``digest`` binds the decision to the arguments, to the tool's ``definition``,
     to the rule with the version of its policy, and to the preview, whose digest is ``seen``. ``replaces`` is the
     approval that does not hold any more. ``terms``: those that rules make, which hold for this approval whatever
-    becomes of the rules."""
+    becomes of the rules. ``untrusted``: texts from outside that were read before."""
 
     approval: str
     call: str
@@ -29,6 +30,7 @@ class ApprovalRequested:
     terms: Terms | None = None
     definition: str = ""
     seen: str = ""
+    untrusted: tuple[Passage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,3 +34,12 @@ class GoalResult:
     label: str
     passed: bool
     problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The beginning of a text that nobody vouches for, and the call of the tool ``name`` that brought it."""
+
+    call: str
+    name: str
+    text: str

@@ -14,7 +14,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from agentweb.engine.enums import NoteKind
-from agentweb.runs import waiting
+from agentweb.runs import taint, waiting
 from agentweb.runs.models import Message
 from agentweb.toolbox.workspace import readable_size
 from agentweb.ui import hidden, icons, message_html, notes, reasons, theming, timeline
@@ -59,6 +59,12 @@ def pending_count(context: Context) -> int:
     if not hasattr(request, "pending_approvals"):
         request.pending_approvals = waiting.waiting_count(request.user)
     return request.pending_approvals
+
+
+@register.simple_tag
+def taint_of(conversation: int, may_clear: bool) -> dict[str, Any]:
+    """The untrusted texts of a conversation (its row id) that nobody has cleared; one query."""
+    return {"rows": taint.standing(conversation), "may_clear": may_clear}
 
 
 @register.simple_tag
