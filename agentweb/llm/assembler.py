@@ -1,13 +1,13 @@
 """Assembles chat-completion chunks into one message: text, thinking and tool calls, as real providers send them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from agentweb.engine.enums import DeltaKind, ErrorKind, Finish, Invalid
 from agentweb.engine.messages import Json, ToolCall
 from agentweb.engine.ports import ModelDelta, ModelError, ModelReply
 from agentweb.engine.usage import Usage
-from agentweb.llm.calls import CallAssembler, TooManyCalls, text_of
+from agentweb.llm.calls import MAX_CALLS, CallAssembler, TooManyCalls, text_of
 from agentweb.llm.cleaning import TextCleaner, checked_json
 from agentweb.llm.errors import bad_response, empty_answer, interrupted, provider_fault, read_error
 from agentweb.llm.names import WireNames
@@ -37,6 +37,8 @@ class Assembler:
         self._splitter = TextSplitter(answer)
         self._clean_text = TextCleaner()
         self._clean_thinking = TextCleaner()
+        self._heard: list[str] = []  # words of one kind that came together and have not been looked at yet
+        self._heard_kind = DeltaKind.TEXT
         self._shown: dict[DeltaKind, list[str]] = {DeltaKind.TEXT: [], DeltaKind.THINKING: []}
         self._reason = ""
         self._found: tuple[ToolCall, ...] = ()
@@ -44,25 +46,40 @@ class Assembler:
 
     # --- chunks ---------------------------------------------------------------------------------------------------
 
-    def feed(self, chunk: Json) -> list[ModelDelta]:
-        """One parsed chunk, or a list of them; anything else says nothing."""
-        if isinstance(chunk, list):
-            return [delta for item in chunk for delta in self.feed(item)] if self.fault is None else []
-        if not isinstance(chunk, dict) or self.fault is not None:
-            return []
+    def feed(self, chunks: Iterable[Json]) -> list[ModelDelta]:
+        """Parsed chunks that came together; what is neither a chunk nor a list of them says nothing.
+
+        Their words are joined before anybody looks at them, so that a word costs little where many come at once."""
         deltas: list[ModelDelta] = []
+        try:
+            for chunk in chunks:
+                self._take(chunk, deltas)
+        except TooManyCalls:
+            self.fault = bad_response("far too many tool calls at once")
+        except (ValueError, RecursionError):
+            self.fault = bad_response("data that is nested too deeply")
+        self._speak(deltas)
+        return deltas
+
+    def _take(self, chunk: Json, deltas: list[ModelDelta]) -> None:
+        if self.fault is not None:
+            return
+        if isinstance(chunk, list):
+            for item in chunk:
+                self._take(item, deltas)
+        if not isinstance(chunk, dict):
+            return
         choice = _first_choice(chunk)
         self._take_usage(chunk, choice)
         if choice is not None:
-            try:
-                deltas = self._take_choice(choice)
-            except TooManyCalls:
-                self.fault = bad_response("far too many tool calls at once")
-            except (ValueError, RecursionError):
-                self.fault = bad_response("data that is nested too deeply")
+            self._take_choice(choice, deltas)
         if chunk.get("error") or (choice is None and chunk.get("object") == "error"):
             self.fail(chunk)
-        return deltas
+
+    @property
+    def enough(self) -> bool:
+        """Nothing that may follow can matter, so nobody needs to wait for it."""
+        return self._splitter.enough
 
     def end_mark(self) -> None:
         """The stream said that it is done."""
@@ -73,30 +90,33 @@ class Assembler:
         self.fault = provider_fault(read_error(error))
 
     def _take_usage(self, chunk: Mapping[str, Json], choice: Mapping[str, Json] | None) -> None:
+        if not chunk.get("usage") and "x_groq" not in chunk and (choice is None or "usage" not in choice):
+            return  # as almost always
         for holder in (chunk, choice, chunk.get("x_groq")):
             usage = holder.get("usage") if isinstance(holder, dict) else None
             if isinstance(usage, dict) and usage:
                 self.usage = usage
                 return
 
-    def _take_choice(self, choice: Mapping[str, Json]) -> list[ModelDelta]:
-        deltas: list[ModelDelta] = []
+    def _take_choice(self, choice: Mapping[str, Json], deltas: list[ModelDelta]) -> None:
         delta = choice.get("delta")
         if not isinstance(delta, dict):
             delta = _whole_message(choice.get("message"))
         if delta:
-            deltas = self._take_delta(delta)
+            self._take_delta(delta, deltas)
         reason = text_of(choice.get("finish_reason"))
         if reason:
             self._reason = reason.lower()
             self.finished = True
-        return deltas
 
-    def _take_delta(self, delta: Mapping[str, Json]) -> list[ModelDelta]:
+    def _take_delta(self, delta: Mapping[str, Json], deltas: list[ModelDelta]) -> None:
         thinking, text = self._texts(delta)
-        deltas = self._thought(thinking) if thinking else []
+        if thinking:
+            self._hear(DeltaKind.THINKING, thinking, deltas)
         if text:
-            deltas += self._show(self._splitter.feed(self._clean_text.feed(text)))
+            self._hear(DeltaKind.TEXT, text, deltas)
+        if len(delta) == 1 and (text or thinking):
+            return  # words and nothing else, as almost always
         calls = delta.get("tool_calls")
         if isinstance(calls, list):
             for item in calls:
@@ -108,17 +128,34 @@ class Assembler:
         for field in _KEPT_FIELDS:
             if delta.get(field):
                 self._keep(field, checked_json(delta[field]))
-        return deltas
+
+    def _hear(self, kind: DeltaKind, text: str, deltas: list[ModelDelta]) -> None:
+        if kind is not self._heard_kind:
+            self._speak(deltas)
+            self._heard_kind = kind
+        self._heard.append(text)
+
+    def _speak(self, deltas: list[ModelDelta]) -> None:
+        """Look at the words that were heard."""
+        if not self._heard:
+            return
+        text, self._heard = "".join(self._heard), []
+        if self._heard_kind is DeltaKind.THINKING:
+            deltas += self._thought(text)
+        else:
+            deltas += self._show(self._splitter.feed(self._clean_text.feed(text)))
 
     def _texts(self, delta: Mapping[str, Json]) -> tuple[str, str]:
         """(thinking, text) of one chunk; what the provider calls its thinking is remembered, to send it back so."""
         thinking = ""
+        content = delta.get("content")
+        if len(delta) == 1 and isinstance(content, str):
+            return "", content
         for field in _THINKING_FIELDS:
             thinking = text_of(delta.get(field))
             if thinking:
                 self._extra.setdefault("thinking_field", field)
                 break
-        content = delta.get("content")
         if isinstance(content, list):
             parts = [part for part in content if isinstance(part, dict)]
             thinking += "".join(_part_text(part, "thinking") for part in parts)
@@ -179,6 +216,8 @@ class Assembler:
             raise bad_response("far too many tool calls at once") from None
         asked = {(call.name, repr(call.arguments)) for call in proper}
         calls = proper + tuple(call for call in self._found if (call.name, repr(call.arguments)) not in asked)
+        if len(calls) > MAX_CALLS:
+            raise bad_response("far too many tool calls at once")
         text, thinking = ("".join(self._shown[kind]) for kind in (DeltaKind.TEXT, DeltaKind.THINKING))
         if self._reason in _FILTER_REASONS:
             raise _filtered(self._reason)

@@ -12,6 +12,8 @@ from agentweb.llm.names import WireNames
 from agentweb.schema.text import clean
 
 MAX_CALLS = 128
+MAX_EXTRA = 64  # fields beside the known ones of one call
+LONGEST_NAME = 512  # characters; no tool's is as long, so more of it tells nothing
 _KNOWN = frozenset({"index", "id", "type", "function"})
 _KNOWN_FUNCTION = frozenset({"name", "arguments"})
 
@@ -69,7 +71,7 @@ class _Draft:
 
     def take_object(self, text: str) -> None:
         """Whole arguments sent as an object: they stand in for anything unfinished before them."""
-        if self.complete and text == self.raw:
+        if self.complete and len(text) == self._size and text == self.raw:
             return
         if not self.complete:
             self._restart()
@@ -87,7 +89,7 @@ class _Draft:
         """Whole names are repeated by some providers and cut in pieces by others."""
         if not self.name or fragment.startswith(self.name):
             self.name = fragment
-        elif not self._size:
+        elif not self._size and len(self.name) < LONGEST_NAME:
             joined = self.name + fragment
             if names.find(joined) is not None or names.find(self.name) is None:
                 self.name = joined
@@ -95,11 +97,12 @@ class _Draft:
     def take_extra(self, item: Mapping[str, Json], function: Mapping[str, Json]) -> None:
         """Whatever stands beside the known fields is kept, to go back unchanged."""
         for key, value in item.items():
-            if key not in _KNOWN and value not in (None, ""):
+            if key not in _KNOWN and value not in (None, "") and len(self.extra) < MAX_EXTRA:
                 self.extra[key] = checked_json(value)
         beside = {k: checked_json(v) for k, v in function.items() if k not in _KNOWN_FUNCTION and v}
-        if beside:
-            self.extra["function"] = {**self.extra.get("function", {}), **beside}
+        kept = self.extra.setdefault("function", {}) if beside else {}
+        if len(kept) < MAX_EXTRA:
+            kept.update(beside)
 
 
 class CallAssembler:

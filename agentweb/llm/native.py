@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import httpx2
@@ -16,6 +17,7 @@ from agentweb.llm.config import ModelConfig
 from agentweb.llm.connection_errors import connection_fault
 from agentweb.llm.endpoint import post_completion
 from agentweb.llm.errors import provider_fault, read_error, redact, retry_after
+from agentweb.llm.holding import SHORTEST_IDLE_S, Held
 from agentweb.llm.reader import Reading, no_rest, read_answer
 from agentweb.llm.request import WireRequest, build_request
 from agentweb.llm.usage import estimated
@@ -65,7 +67,8 @@ class OpenAICall:
         try:
             async with self._opened() as response:
                 answering = True
-                async with aclosing(read_answer(response.aiter_bytes(), self._request, self._reading)) as answer:
+                reading = self._reading_of(response)
+                async with aclosing(read_answer(response.aiter_bytes(), self._request, reading)) as answer:
                     async for part in answer:
                         yield part
         except ModelError as error:
@@ -75,6 +78,12 @@ class OpenAICall:
         # Raised out here, so that no traceback leads back to the request and its headers.
         if fault is not None:
             raise fault
+
+    def _reading_of(self, response: httpx2.Response) -> Reading:
+        if self._config.idle_timeout_s < SHORTEST_IDLE_S:
+            return self._reading
+        held = Held(response)
+        return replace(self._reading, held=lambda: held)
 
     def guess(self, text: str, thinking: str) -> Usage:
         return estimated(len(self._request.content), text, thinking, "", self._reading.prices)

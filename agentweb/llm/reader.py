@@ -2,8 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,13 +31,15 @@ class Reading:
     """How an answer is read. ``total_s`` bounds the whole of it, however lively the connection is kept.
 
     ``rest_s`` tells after each delta for how many seconds words may gather in the connection: whoever shows them at
-    intervals has no use for each of them by itself, and to read several at once is much cheaper."""
+    intervals has no use for each of them by itself, and to read several at once is much cheaper. ``held`` is what the
+    connection does meanwhile."""
 
     new_id: Callable[[], str]
     prices: Prices = FREE
     total_s: float = 600.0
     linger_s: float = LINGER_S
     rest_s: Callable[[], float] = no_rest
+    held: Callable[[], AbstractContextManager[None]] = nullcontext
 
 
 async def read_answer(
@@ -47,18 +49,21 @@ async def read_answer(
 
     Whatever ``chunks`` raises passes through, unless the answer was finished by then."""
     assembler = Assembler(request.names, reading.new_id, request.reader(reading.new_id))
-    decoder = _Decoder(assembler)
+    decoder, arrivals = _Decoder(assembler), _Arrivals(chunks, assembler, reading)
     fault: ModelError | None = None
     try:
-        async with aclosing(_within(chunks, assembler, reading)) as timely:
-            async for chunk in timely:
-                spoke = False
-                for delta in _joined(decoder.feed(chunk)):
-                    spoke = True
-                    yield delta
-                if decoder.ended:
-                    break
-                if spoke and len(chunk) < LONG_CHUNK and not assembler.finished and (rest_s := reading.rest_s()) > 0:
+        while (chunk := await arrivals.next()) is not None:
+            spoke = False
+            for delta in _joined(decoder.feed(chunk)):
+                spoke = True
+                yield delta
+            if decoder.ended:
+                break
+            if assembler.enough:
+                assembler.end_mark()
+                break
+            if spoke and len(chunk) < LONG_CHUNK and not assembler.finished and (rest_s := reading.rest_s()) > 0:
+                with reading.held():
                     await asyncio.sleep(rest_s)
         for delta in decoder.close():
             yield delta
@@ -91,31 +96,39 @@ def _joined(deltas: Iterable[ModelDelta]) -> Iterator[ModelDelta]:
         raise fault
 
 
-async def _within(chunks: AsyncIterator[bytes], assembler: Assembler, reading: Reading) -> AsyncGenerator[bytes, None]:
+class _Arrivals:
     """The chunks, as long as they may take. The connection itself bounds silence; this bounds the whole."""
-    clock = asyncio.get_running_loop().time
-    deadline = clock() + reading.total_s
-    while not assembler.finished:
+
+    def __init__(self, chunks: AsyncIterator[bytes], assembler: Assembler, reading: Reading) -> None:
+        self._chunks = chunks
+        self._assembler = assembler
+        self._reading = reading
+        self._clock = asyncio.get_running_loop().time
+        self._deadline = self._clock() + reading.total_s
+        self._lingers = False
+
+    async def next(self) -> bytes | None:
+        """None behind the last one."""
+        if self._assembler.finished:
+            return await self._late()
         try:
-            chunk = await anext(chunks)
+            chunk = await anext(self._chunks)
         except StopAsyncIteration:
-            return
-        if clock() > deadline:
-            raise _too_long(reading.total_s)
-        yield chunk
-    async for chunk in _lingering(chunks, min(deadline, clock() + reading.linger_s)):
-        yield chunk
+            return None
+        if self._clock() > self._deadline:
+            raise _too_long(self._reading.total_s)
+        return chunk
 
-
-async def _lingering(chunks: AsyncIterator[bytes], deadline: float) -> AsyncGenerator[bytes, None]:
-    """What comes behind a finish reason, such as usage; by now neither silence nor a lost connection matters."""
-    while True:
+    async def _late(self) -> bytes | None:
+        """What comes behind a finish reason, such as usage; by now neither silence nor a lost connection matters."""
+        if not self._lingers:
+            self._lingers = True
+            self._deadline = min(self._deadline, self._clock() + self._reading.linger_s)
         try:
-            async with asyncio.timeout_at(deadline):
-                chunk = await anext(chunks)
+            async with asyncio.timeout_at(self._deadline):
+                return await anext(self._chunks)
         except Exception:  # the end of the chunks included
-            return
-        yield chunk
+            return None
 
 
 def _too_long(seconds: float) -> ModelError:
@@ -169,27 +182,52 @@ class _Decoder:
         if text.lstrip().startswith("<"):
             raise bad_response("a web page instead of an answer", retryable=False)
         self._assembler.end_mark()
-        yield from self._assembler.feed(_json(text))
+        yield from self._heard([text])
 
     def _take(self, events: Iterable[ServerSentEvent]) -> Iterator[ModelDelta]:
+        """Neighbours are parsed and heard together."""
+        texts: list[str] = []
         for event in events:
+            if event.name != "error" and event.data.strip() != END_MARK:
+                texts.append(event.data)
+                continue
+            yield from self._heard(texts)
+            texts = []
             if self.ended:
                 return
-            if event.data.strip() == END_MARK:
-                self._assembler.end_mark()
-                self.ended = True
-            elif event.name == "error":
+            if event.name == "error":
                 self._assembler.fail(_json_or_text(event.data))
             else:
-                yield from self._assembler.feed(_json(event.data))
-            self.ended = self.ended or self._assembler.fault is not None
+                self._assembler.end_mark()
+            self.ended = True
+            return
+        yield from self._heard(texts)
+
+    def _heard(self, texts: Sequence[str]) -> Iterator[ModelDelta]:
+        if not texts:
+            return
+        chunks, broken = _parsed(texts)
+        yield from self._assembler.feed(chunks)
+        self.ended = self._assembler.fault is not None
+        if broken and not self.ended:
+            raise bad_response("data that is not JSON")
 
 
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        raise bad_response("data that is not JSON") from None
+def _parsed(texts: Sequence[str]) -> tuple[Sequence[Any], bool]:
+    """The values up to the first text that is no JSON, and whether there was one. Many are read as one list, which is
+    quicker; objects that only together are JSON would be fewer or more than there are texts."""
+    if len(texts) > 1 and all(text[0] == "{" and text[-1] == "}" for text in texts):
+        with suppress(ValueError, RecursionError):
+            values = json.loads(f"[{','.join(texts)}]")
+            if len(values) == len(texts):
+                return values, False
+    values = []
+    for text in texts:
+        try:
+            values.append(json.loads(text))
+        except (ValueError, RecursionError):
+            return values, True
+    return values, False
 
 
 def _json_or_text(text: str) -> Any:
@@ -204,6 +242,6 @@ def _with_usage(assembler: Assembler, request: WireRequest, reading: Reading) ->
     usage = reported(assembler.usage, reading.prices) if assembler.usage else Usage()
     if usage.input_tokens or usage.output_tokens:
         return replace(reply, usage=usage)
-    arguments = "".join(call.name + call.raw for call in reply.calls)
+    arguments = "".join(call.name + call.raw for call in reply.calls) + reply.extra.get("invented", {}).get("text", "")
     guess = estimated(len(request.content), reply.text, reply.thinking, arguments, reading.prices)
     return replace(reply, usage=guess, extra={**reply.extra, "usage_estimated": True})

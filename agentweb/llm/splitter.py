@@ -31,14 +31,19 @@ class TextSplitter:
 
     def __init__(self, answer: AnswerReader) -> None:
         self._state = _State.START
-        self._blank: list[str] = []  # before the first word
-        self._held = ""
+        self._blank: list[str] = []  # before the first word, or behind the last one of a thought
+        self._held = ""  # where a tag may be coming, so a few characters at most
         self._end_tag = ""
+        self._thought = False  # something was
         self._answer = answer
 
     @property
     def extra(self) -> Mapping[str, Json]:
         return self._answer.extra
+
+    @property
+    def enough(self) -> bool:
+        return self._answer.enough
 
     def feed(self, text: str) -> list[ModelDelta]:
         if self._state is _State.ANSWER:
@@ -75,15 +80,20 @@ class TextSplitter:
             self._state = _State.ANSWER
 
     def _think(self) -> list[ModelDelta]:
+        """Blank text waits for what follows it, since none is shown at the end of a thought."""
         thought, end, rest = self._held.partition(self._end_tag)
+        size = 0 if end else partial_tag(thought, (self._end_tag,))
+        self._held = rest if end else thought[len(thought) - size :]
+        thought = thought[: len(thought) - size]
+        said = thought.rstrip()
+        before = "".join(self._blank) if said and self._thought else ""
+        if said or end:
+            self._blank, self._thought = [], True
         if end:
-            self._state, self._held = _State.AFTER_THINKING, rest
-            thought = thought.rstrip()
-        else:
-            whole = len(thought) - partial_tag(thought, (self._end_tag,))
-            whole = len(thought[:whole].rstrip())
-            thought, self._held = thought[:whole], thought[whole:]
-        return shown(DeltaKind.THINKING, thought)
+            self._state = _State.AFTER_THINKING
+        elif blank := thought[len(said) :]:
+            self._blank.append(blank)
+        return shown(DeltaKind.THINKING, before + said)
 
     def _rest(self) -> str:
         rest = "".join(self._blank) + self._held

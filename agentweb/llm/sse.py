@@ -4,7 +4,7 @@ Line ends may be LF, CRLF or CR; comments, unknown fields and blocks without dat
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 MAX_EVENT_BYTES = 16 * 1024 * 1024
 _BOM = b"\xef\xbb\xbf"
@@ -14,8 +14,7 @@ class EventTooLarge(ValueError):
     """One event, or one line, is longer than the reader accepts."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServerSentEvent:
+class ServerSentEvent(NamedTuple):
     """The data of one block, its lines joined by a line feed. ``name`` is empty where no event name was given."""
 
     data: str
@@ -74,7 +73,9 @@ class EventReader:
             lines = [lines[0].removeprefix(_BOM), *lines[1:]]
         events = []
         for line in lines:
-            if line:
+            if line.startswith(b"data: {"):  # as almost always
+                self._add(line[6:])
+            elif line:
                 self._field(line)
             elif self._data:
                 events.append(self._event())
@@ -87,16 +88,19 @@ class EventReader:
         value = value.removeprefix(b" ")
         if field == b"data":
             if colon and value.strip():
-                self._data.append(value)
-                self._data_size += len(value)
-                self._check(self._data_size)
+                self._add(value)
         elif field == b"event":
             self._name = value
 
+    def _add(self, value: bytes) -> None:
+        self._data.append(value)
+        self._data_size += len(value)
+        self._check(self._data_size)
+
     def _event(self) -> ServerSentEvent:
         event = ServerSentEvent(
-            b"\n".join(self._data).decode("utf-8", "replace"),
-            self._name.decode("utf-8", "replace"),
+            (self._data[0] if len(self._data) == 1 else b"\n".join(self._data)).decode("utf-8", "replace"),
+            self._name.decode("utf-8", "replace") if self._name else "",
         )
         self._data, self._data_size, self._name = [], 0, b""
         return event

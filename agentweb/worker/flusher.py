@@ -22,8 +22,8 @@ LONGEST_WINDOW_S = 0.5
 SHRINK = 0.8  # from one pass to the next, after a busy time
 COST_FACTOR = 4  # the window is at least this many times what a pass takes
 FRAMES_A_SECOND = 700  # of all watched runs; with more runs than that allows for, the window is longer
-UNWATCHED = 4  # times the window, for what nobody sees
-TICK_S = 0.01  # lanes have their places at whole ticks, so that those of one tick share a pipeline
+UNWATCHED = 4  # times the window and the tick, for what nobody sees
+TICK_S = 0.01  # lanes have their places at whole ticks, so that those of one tick share a pipeline; see UNWATCHED
 SPEAKING_S = 1.0  # since its last frame, a run counts as one that speaks
 SETTLE_S = 0.3
 FIRST_BACKOFF_S, LAST_BACKOFF_S = 0.25, 5.0
@@ -158,7 +158,8 @@ class Flusher:
         window = self._window_of(lane)
         offset = lane.phase * window
         place = ((now + window / 2 - offset) // window + 1) * window + offset
-        return place // TICK_S * TICK_S
+        tick_s = TICK_S if lane.listeners else UNWATCHED * TICK_S
+        return place // tick_s * tick_s
 
     async def _pass(self, lanes: list[Lane]) -> None:
         now = self._clock()

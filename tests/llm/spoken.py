@@ -59,8 +59,8 @@ def hear(wire: WireRequest, pieces: Iterable[str], finish: str = "stop") -> Hear
     assembler = Assembler(wire.names, new_id, wire.reader(new_id))
     deltas: list[ModelDelta] = []
     for piece in pieces:
-        deltas += assembler.feed({"choices": [{"index": 0, "delta": {"content": piece}}]})
-    assembler.feed({"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]})
+        deltas += assembler.feed([{"choices": [{"index": 0, "delta": {"content": piece}}]}])
+    assembler.feed([{"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]}])
     deltas += assembler.close()
     reply = assembler.reply()
     text, thinking = (

@@ -26,8 +26,8 @@ def assemble(*deltas: Any, finish: str = "stop", tools: tuple[str, ...] = TOOLS)
     assembler = Assembler(names, new_id, LeakedCalls(names, new_id) if tools else PlainAnswer())
     shown = []
     for delta in deltas:
-        shown += assembler.feed({"choices": [{"index": 0, "delta": delta}]})
-    shown += assembler.feed({"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]})
+        shown += assembler.feed([{"choices": [{"index": 0, "delta": delta}]}])
+    shown += assembler.feed([{"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]}])
     if assembler.fault:
         raise assembler.fault
     shown += assembler.close()
@@ -314,7 +314,7 @@ def test_harmful_characters_in_arguments_and_names_are_mended():
 )
 def test_an_error_in_the_stream_ends_it(error, kind, retryable):
     assembler = Assembler(WireNames(()), lambda: "x", PlainAnswer())
-    assembler.feed(error)
+    assembler.feed([error])
     assert assembler.fault
     assert (assembler.fault.kind, assembler.fault.retryable) == (kind, retryable)
 
@@ -377,7 +377,7 @@ def test_too_many_calls_are_no_answer():
 def test_no_chunk_of_any_shape_breaks_it(value):
     assembler = Assembler(WireNames(TOOLS), lambda: "x", PlainAnswer())
     for chunk in (value, {"choices": [{"delta": value}]}, {"choices": [value], "usage": value}):
-        assembler.feed(chunk)
+        assembler.feed([chunk])
     assembler.end_mark()
     shown = assembler.close()
     assert all(isinstance(delta, ModelDelta) for delta in shown)

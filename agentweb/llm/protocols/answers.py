@@ -16,6 +16,11 @@ class AnswerReader(Protocol):
         """What the message keeps beside its texts, known when the answer has ended."""
         ...
 
+    @property
+    def enough(self) -> bool:
+        """What follows would be cut, whatever it is: the rest of the answer needs not be waited for, nor paid."""
+        ...
+
     def feed(self, text: str) -> list[ModelDelta]: ...
 
     def drain(self) -> list[ModelDelta]:
@@ -37,6 +42,7 @@ class PlainAnswer:
     """Text that is nothing but an answer."""
 
     extra: Mapping[str, Json] = {}
+    enough = False
 
     def feed(self, text: str) -> list[ModelDelta]:
         return shown(DeltaKind.TEXT, text)

@@ -3,7 +3,7 @@
 from agentweb.llm.arguments import ValueScan
 from agentweb.llm.protocols.actions import Action, read_block, read_labelled, read_tagged
 
-MOST_LEAD = 4_000  # characters of blank text and fence before a value
+MOST_LEAD = 1_000  # characters of a fence and of blank text in it before a value
 
 
 class Draft:
@@ -35,8 +35,8 @@ class Draft:
 
     def _begin_value(self, text: str) -> str:
         """Whether the input is a JSON value, once that is clear, and the beginning of it."""
-        self._lead += text
-        fenced = self._lead.lstrip()
+        self._lead += text if self._lead else text.lstrip()
+        fenced = self._lead
         if fenced.startswith("`"):
             _, newline, fenced = fenced.partition("\n")
             if not newline and len(self._lead) < MOST_LEAD:

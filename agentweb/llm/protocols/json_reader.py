@@ -20,6 +20,8 @@ _BEGIN = re.compile(r"[ \t]*(?:`{3,}[\w+-]*[ \t]*\n)?\s*\{")
 _BEGUN = re.compile(r"[ \t]*(?:`{1,3}[\w+-]*[ \t]*(?:\n\s*)?)?\Z")
 _FENCE = re.compile(r"\A\s*`{3,}")
 _LONGEST_LEAD = 200  # characters of fence and blank text in front of the object
+_LONGEST_WORD = 512  # characters of a step and of a tool's name that are looked at while they come
+_ENOUGH = 200  # characters behind the object that show that it is not the last thing to come
 
 
 class JsonReader:
@@ -46,6 +48,10 @@ class JsonReader:
         """What stood behind the object, where only our code may write."""
         text = clean(_FENCE.sub("", self._scan.rest, count=1).strip()) if self._scan else ""
         return {"invented": {"text": text[:MOST_REPORTED], "length": len(text)}} if text else {}
+
+    @property
+    def enough(self) -> bool:
+        return self._scan is not None and self._scan.behind >= _ENOUGH
 
     def feed(self, text: str) -> list[ModelDelta]:
         if len(self._kept) < MOST_KEPT:
@@ -117,9 +123,9 @@ class JsonReader:
         for name, piece in pieces:
             key = plain(name)
             if key in STEP:
-                self._step += piece
+                self._step = (self._step + piece)[:_LONGEST_WORD]
             elif key in NAMES:
-                self._tool += piece
+                self._tool = (self._tool + piece)[:_LONGEST_WORD]
             elif key in THOUGHT:
                 deltas += self._shown(DeltaKind.THINKING, "thought", piece)
             elif key in ANSWER and plain(self._step) not in CALLS:

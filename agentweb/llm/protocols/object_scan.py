@@ -31,6 +31,7 @@ class ObjectScan:
     """Feed it from the opening brace on. It checks nothing: whoever wants the value parses ``text`` as a whole."""
 
     def __init__(self) -> None:
+        self.behind = 0  # characters behind its end that are not blank
         self._rest: list[str] = []
         self._at = _At.START
         self._key = ""
@@ -64,6 +65,7 @@ class ObjectScan:
         self._parts.append(text[:at])
         if at < len(text):
             self._rest.append(text[at:])
+            self.behind += len("".join(text[at:].split()))
         return [(name, "".join(parts)) for name, parts in pieces]
 
     def _step(self, text: str, at: int, pieces: _Pieces) -> int:

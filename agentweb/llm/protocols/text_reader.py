@@ -24,6 +24,8 @@ _FENCE_BEGUN = re.compile(r"[ \t]*`{1,3}[\w+-]*[ \t]*\Z")
 _BLOCK = re.compile(r'\s*\{\s*"(?:action|tool|tool_name|action_name|name|function)"\s*:')
 _BLOCK_BEGUN = re.compile(r'\s*\{\s*(?:"[a-z_]{0,12}"?\s*)?\Z')
 _LONGEST_NAME = 200  # characters of a line that names a tool
+_PIECE = 512  # characters that are looked at together, so that a long line takes no longer than many short ones
+_ENOUGH = 200  # characters of an invented result, of one line or of several
 
 
 class _Place(Enum):
@@ -59,6 +61,8 @@ class TextReader:
         self._answered = self._both = self._observed = False
         self._draft: Draft | None = None
         self._cut: list[str] = []
+        self._invented = 0  # characters of results that are not blank
+        self._line_ended = False  # behind some of them
         self._kept = ""
 
     @property
@@ -67,13 +71,19 @@ class TextReader:
         text = clean("".join(self._cut).strip())
         return {"invented": {"text": text[:MOST_REPORTED], "length": len(text)}} if text else {}
 
+    @property
+    def enough(self) -> bool:
+        """A result was invented: its first line is kept for people, the rest would be cut as well."""
+        return self._observed and (self._invented >= _ENOUGH or self._line_ended)
+
     def feed(self, text: str) -> list[ModelDelta]:
         if len(self._kept) < MOST_KEPT:
             self._kept += text[:MOST_KEPT]
         deltas: list[ModelDelta] = []
         for line in text.splitlines(keepends=True):  # so that no more than a few lines are ever looked at again
-            self._buffer += line
-            deltas += self._advance(final=False)
+            for at in range(0, len(line), _PIECE):
+                self._buffer += line[at : at + _PIECE]
+                deltas += self._advance(final=False)
         return deltas
 
     def drain(self) -> list[ModelDelta]:
@@ -285,6 +295,8 @@ class TextReader:
             return self._show(_SHOWN[self._place], text)
         if self._place is _Place.CUT:
             self._cut.append(text)
+            self._invented += len(text.strip()) if self._observed else 0
+            self._line_ended = self._line_ended or (self._invented > 0 and text.endswith("\n"))
             return []
         assert self._draft is not None
         self._draft.add(text)
