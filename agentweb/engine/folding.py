@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from agentweb.engine import sentences
 from agentweb.engine.context import Plan, as_window, estimate, material, overhead, shortened
@@ -12,7 +12,7 @@ from agentweb.engine.extending import shaped
 from agentweb.engine.messages import UserMessage
 from agentweb.engine.ports import ModelError, ModelReply, ModelRequest
 from agentweb.engine.racing import unless_cancelled
-from agentweb.engine.reasoning import fault_of, stream, wait_before
+from agentweb.engine.reasoning import fault_of, has_stand_in, replace_model, stream, wait_before
 from agentweb.engine.transcript import Transcript
 from agentweb.engine.usage import Usage
 from agentweb.engine.work import Work
@@ -32,6 +32,7 @@ class _Summary:
     seconds: float = 0.0
     notes: str = ""
     reply: ModelReply | None = None
+    usage: Usage = field(default_factory=Usage)
 
 
 async def fold(work: Work, purpose: Purpose) -> AsyncGenerator[Step, None]:
@@ -40,7 +41,7 @@ async def fold(work: Work, purpose: Purpose) -> AsyncGenerator[Step, None]:
     found = work.fold_plan(forced=work.transcript.must_fold)
     if found is None or (purpose is Purpose.WRAP_UP and not found.tight):
         return
-    summary = _Summary(setup.new_id(), found, setup.folding.room)
+    summary = _Summary(setup.new_id(), found, work.folding.room)
     if setup.folding.strategy is Strategy.WINDOW or (work.limit and work.limit.reason in SPENT):
         _leave_out(work, summary)
         return
@@ -59,7 +60,8 @@ def summary_request(
 
 
 async def _sum_up(work: Work, summary: _Summary) -> AsyncGenerator[Step, None]:
-    """Ask until there is a summary, as often as for any message. After a cancel nothing is asked or left out."""
+    """Ask until there is a summary, as often as for any message, and then the fallback as often. After a cancel nothing
+    is asked or left out."""
     while summary.reply is None and not work.cancelled:
         try:
             async with aclosing(_ask(work, summary)) as steps:
@@ -69,8 +71,12 @@ async def _sum_up(work: Work, summary: _Summary) -> AsyncGenerator[Step, None]:
             if work.cancelled and summary.reply is None:
                 return
             if not _tries_again(work, summary, error):
-                _leave_out(work, summary, error)
-                return
+                if not has_stand_in(work, error):
+                    _leave_out(work, summary, error)
+                    return
+                replace_model(work, error)
+                summary.room, summary.attempt, summary.reply = work.folding.room, 1, None
+                continue
             wait = wait_before(error, summary.attempt, work.setup)
             work.add(ModelRetried(work.transcript.turn, summary.attempt, fault_of(error), wait))
             yield work.take()
@@ -99,7 +105,8 @@ async def _ask(work: Work, summary: _Summary) -> AsyncGenerator[Step, None]:
     try:
         async with aclosing(stream(work, prepared)) as items:
             async for item in items:
-                summary.reply = item if isinstance(item, ModelReply) else None
+                if isinstance(item, ModelReply):
+                    summary.reply, summary.usage = item, summary.usage + item.usage
     finally:
         summary.seconds += setup.clock() - began
     if summary.reply is None and not work.cancelled:
@@ -124,7 +131,6 @@ def _leave_out(work: Work, summary: _Summary, error: ModelError | None = None) -
 
 def _record(work: Work, summary: _Summary, strategy: Strategy, text: str, error: ModelError | None = None) -> None:
     setup, plan = work.setup, summary.plan
-    reported = summary.reply.usage if summary.reply is not None else Usage()
     event = ContextFolded(
         message=summary.message,
         turn=work.transcript.turn,
@@ -135,7 +141,7 @@ def _record(work: Work, summary: _Summary, strategy: Strategy, text: str, error:
         text=text,
         before=plan.before,
         after=0,
-        usage=replace(reported, turns=0, model_calls=0, tool_calls=0, seconds=summary.seconds),
+        usage=replace(summary.usage, turns=0, model_calls=0, tool_calls=0, seconds=summary.seconds),
         seconds=summary.seconds,
         error=fault_of(error) if error is not None else None,
         notes=summary.notes,

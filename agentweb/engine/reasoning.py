@@ -20,7 +20,7 @@ from agentweb.engine.events import (
 )
 from agentweb.engine.extending import failed, handed_out, shaped, wrapped_up
 from agentweb.engine.messages import AssistantMessage
-from agentweb.engine.ports import Model, ModelDelta, ModelError, ModelReply, ModelRequest, PreparedCall
+from agentweb.engine.ports import ModelDelta, ModelError, ModelReply, ModelRequest, PreparedCall
 from agentweb.engine.racing import GRACE_S, Feed, close, unless_cancelled
 from agentweb.engine.seams import Point
 from agentweb.engine.setup import Setup
@@ -59,9 +59,22 @@ class Answer:
 
 
 async def reason(work: Work, purpose: Purpose) -> AsyncGenerator[Step, None]:
-    """Ask the model once. A failed call that may be tried again leaves the turn open, and the loop comes back."""
+    """Ask the model once. A failed call that may be tried again leaves the turn open, and the loop comes back; the last
+    call of a run is tried once, and then with the agent's fallback."""
     if purpose is Purpose.WRAP_UP:
         work.add(*await handed_out(work, Point.BEFORE_WRAP_UP, work.transcript.turn))
+    async with aclosing(_ask(work, purpose)) as steps:
+        async for step in steps:
+            yield step
+    if purpose is Purpose.WRAP_UP and not work.ended and not work.cancelled:
+        async with aclosing(_ask(work, purpose)) as steps:
+            async for step in steps:
+                yield step
+    if work.pending and not work.ended and _is_decided_about(work):
+        yield work.take()  # the message is stored before any decision is taken about it
+
+
+async def _ask(work: Work, purpose: Purpose) -> AsyncGenerator[Step, None]:
     prepared = await _begin(work, purpose)
     answer = Answer(work.transcript.streaming, work.setup.clock(), prepared=prepared)
     yield work.take()
@@ -76,7 +89,7 @@ async def reason(work: Work, purpose: Purpose) -> AsyncGenerator[Step, None]:
     except ModelError as error:
         await failed(work, fault_of(error))
         if purpose is Purpose.WRAP_UP:
-            yield _say_unfinished(work, answer)
+            yield _last_words(work, answer, error)
         elif (wait := _retry(work, answer, error)) is not None:
             yield work.take()
             await unless_cancelled(work.setup.controls, work.setup.sleep(wait))
@@ -86,8 +99,6 @@ async def reason(work: Work, purpose: Purpose) -> AsyncGenerator[Step, None]:
         raise
     if purpose is Purpose.WRAP_UP and work.ended:
         await wrapped_up(work, answer.text)
-    if work.pending and not work.ended and _is_decided_about(work):
-        yield work.take()  # the message is stored before any decision is taken about it
 
 
 def _is_decided_about(work: Work) -> bool:
@@ -149,8 +160,17 @@ def _end(work: Work) -> None:
     work.end(work.limit)
 
 
+def _last_words(work: Work, answer: Answer, error: ModelError) -> Step:
+    """The wrap-up failed: the fallback is asked, or else our own sentence ends the run."""
+    if not has_stand_in(work, error):
+        return _say_unfinished(work, answer)
+    work.add(_interrupted(work, answer, fault_of(error)))
+    replace_model(work, error)
+    return work.take()
+
+
 def _say_unfinished(work: Work, answer: Answer) -> Delta:
-    """The wrap-up failed: our own sentence follows what had been shown, so the message still equals its deltas."""
+    """Our own sentence follows what had been shown, so the message still equals its deltas."""
     gap = "\n\n" if answer.text else ""
     seconds = work.setup.clock() - answer.began
     cost = _cost(answer, seconds)
@@ -173,18 +193,25 @@ def _retry(work: Work, answer: Answer, error: ModelError) -> float | None:
         wait = wait_before(error, attempt, setup)
         work.add(ModelRetried(turn, attempt, fault, wait))
         return wait
-    if (stand_in := _stand_in(work, error)) is not None:
-        work.add(ModelReplaced(turn, work.model.name, stand_in.name, fault))
+    if has_stand_in(work, error):
+        replace_model(work, error)
         return 0.0
     if not work.cancelled:
         work.end(End(Outcome.FAILED, Reason.MODEL_ERROR, error.message, fault))
     return None
 
 
-def _stand_in(work: Work, error: ModelError) -> Model | None:
-    """Who is asked now that the model has failed for good: once in a run, and not for what an extension forbids."""
+def has_stand_in(work: Work, error: ModelError) -> bool:
+    """Whether another model is to be asked now that the model has failed for good: once in a run, and not for what an
+    extension forbids."""
     spent = work.transcript.fallback or work.cancelled or error.kind is ErrorKind.INTERNAL
-    return None if spent else work.setup.fallback
+    return not spent and work.setup.fallback is not None
+
+
+def replace_model(work: Work, error: ModelError) -> None:
+    """The agent's fallback is asked from here on, and that is said."""
+    assert work.setup.fallback is not None
+    work.add(ModelReplaced(work.transcript.turn, work.model.name, work.setup.fallback.name, fault_of(error)))
 
 
 def _fits_when_folded(work: Work, error: ModelError) -> bool:

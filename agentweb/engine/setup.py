@@ -1,7 +1,7 @@
 """Everything that one run works with, in one value."""
 
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from agentweb.engine.context import Folding
@@ -15,8 +15,9 @@ class Setup:
     """``clock`` gives seconds that only grow; ``new_id`` a new opaque id; ``jitter`` a number from 0 to 1 that spreads
     retries, so that runs that failed together do not come back together. ``guard``: going in circles is noticed.
     ``cheaper``: the model that people may choose when a budget runs low; ``fallback``: the one that is asked once the
-    model has failed for good. ``lost``: the worker before was lost. ``run``,
-    ``conversation`` and ``agent`` are names for extensions; the loop itself needs none."""
+    model has failed for good. ``sizes``: tokens that these take, by their names, where it is not what ``folding`` says.
+    ``lost``: the worker before was lost. ``run``, ``conversation`` and ``agent`` are names for extensions; the loop
+    itself needs none."""
 
     model: Model
     tools: Toolset
@@ -34,6 +35,7 @@ class Setup:
     cheaper: Model | None = None
     fallback: Model | None = None
     folding: Folding = field(default_factory=Folding)
+    sizes: Mapping[str, int] = field(default_factory=dict)
     jitter: Callable[[], float] = random.random
     goals: tuple[Goal, ...] = ()
     seams: Seams = field(default_factory=Seams)

@@ -1,9 +1,9 @@
 """The loop's one working value: a transcript and its totals, moved on together, and what is not recorded yet."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from agentweb.engine.closing import End, ending
-from agentweb.engine.context import Plan, overhead, plan
+from agentweb.engine.context import Folding, Plan, overhead, plan
 from agentweb.engine.enums import StopAfter
 from agentweb.engine.events import Batch, Event, RunPaused
 from agentweb.engine.ports import Model
@@ -65,7 +65,13 @@ class Work:
     def fold_plan(self, *, forced: bool = False) -> Plan | None:
         """What to fold before the next model call, if anything."""
         setup = self.setup
-        return plan(self.transcript, setup.folding, lambda: overhead(setup.system, setup.tools.specs), forced=forced)
+        return plan(self.transcript, self.folding, lambda: overhead(setup.system, setup.tools.specs), forced=forced)
+
+    @property
+    def folding(self) -> Folding:
+        """How the agent folds, with the size of the model that is asked."""
+        size = self.setup.sizes.get(self.model.name)
+        return replace(self.setup.folding, size=size) if size else self.setup.folding
 
     def about(self) -> About:
         setup, transcript = self.setup, self.transcript

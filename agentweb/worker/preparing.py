@@ -113,6 +113,7 @@ def _setup(
         sequential=snapshot["sequential"],
         guard=snapshot.get("loop_guard", True),
         folding=folding_in(snapshot),
+        sizes=sizes_in(snapshot),
         budgets=RunBudgets(Share(claimed.run_id, claimed.team, claimed.agent, claimed.user), in_thread),
         goals=goals_in(snapshot, workspace=workspace),
         seams=installed(),
@@ -121,6 +122,12 @@ def _setup(
         conversation=claimed.conversation,
         agent=snapshot["agent"]["name"],
     )
+
+
+def sizes_in(snapshot: Mapping[str, Any]) -> dict[str, int]:
+    """How many tokens the other models take, by their names."""
+    others = [snapshot[which] for which in ("cheaper", "fallback") if snapshot.get(which)]
+    return {other["name"]: other["context_size"] for other in others if other.get("context_size")}
 
 
 def folding_in(snapshot: Mapping[str, Any]) -> Folding:

@@ -4,17 +4,23 @@ from dataclasses import replace
 
 import pytest
 
-from agentweb.engine.enums import ApprovalStatus, DecisionKind, ErrorKind, Outcome, Question
+from agentweb.engine import sentences
+from agentweb.engine.context import Folding
+from agentweb.engine.enums import ApprovalStatus, DecisionKind, ErrorKind, Outcome, Question, Strategy
 from agentweb.engine.events import (
+    ContextFolded,
+    MessageFinished,
     ModelFault,
     ModelReplaced,
     ModelRequested,
     QuestionDecided,
     RunFinished,
+    SummaryRequested,
     ToolStarted,
 )
 from agentweb.engine.ports import Model, ModelError
 from agentweb.engine.transcript import Transcript
+from agentweb.engine.usage import Limits, Usage
 from tests.engine.fakes import Shell, tool
 from tests.engine.scripted_model import Says, ScriptedTestModel, call
 
@@ -95,3 +101,82 @@ def test_a_cheaper_model_that_people_choose_later_is_asked_until_it_fails_too() 
         said.apply(event)
         seen.append((said.cheaper, said.fallback))
     assert seen == [(False, True), (False, True), (True, False), (True, True)]
+
+
+def summed_up(shell: Shell, *then: Says, **sizes: int) -> ScriptedTestModel:
+    """The agent sums up what is older, and its fallback says this."""
+    fallback = with_fallback(shell, *then)
+    folding = Folding(Strategy.SUMMARY, keep=2, size=1_000)
+    shell.setup = replace(shell.setup, folding=folding, sizes=sizes)
+    return fallback
+
+
+def long_run(turns: int, *then: Says) -> Shell:
+    """A run whose context has grown by a hundred tokens in each of its turns, where the server counts none."""
+    silent = Usage(output_tokens=5)
+    script = [Says("x" * 350, (call(f"c{n}", x=n),), usage=silent) for n in range(turns)]
+    return Shell(*script, *then, tools=(tool("write"),), limits=Limits(max_turns=30))
+
+
+@pytest.mark.parametrize("refusal", [Says(error=REFUSED), Says("")], ids=["refused", "empty"])
+async def test_a_summary_that_the_model_cannot_make_is_made_by_the_fallback(refusal: Says) -> None:
+    shell = long_run(8, refusal)
+    fallback = summed_up(shell, Says(error=BUSY), Says("They wrote often."), Says("Done"))
+    await shell.go()
+    assert "ModelReplaced SummaryRequested" in " | ".join(shell.kinds)
+    requests = [event for event in shell.events if isinstance(event, SummaryRequested)]
+    assert [(one.model, one.attempt) for one in requests] == [("scripted", 1), ("spare", 1), ("spare", 2)]
+    (folded,) = [event for event in shell.events if isinstance(event, ContextFolded)]
+    assert "They wrote often." in folded.text and folded.error is None
+    paid = (2 if refusal.error is None else 1) * 10
+    assert folded.usage.input_tokens == paid, "what the model counted for an empty summary is paid too"
+    assert asked(shell)[-1] == ("spare", 9, 1)
+    fallback.done()
+
+
+async def test_without_a_summary_by_the_fallback_either_messages_are_left_out() -> None:
+    shell = long_run(8, Says(error=REFUSED))
+    summed_up(shell, Says(error=REFUSED), Says("Done"))
+    await shell.go()
+    (folded,) = [event for event in shell.events if isinstance(event, ContextFolded)]
+    assert folded.strategy is Strategy.WINDOW and folded.error is not None
+    assert isinstance(end := shell.events[-1], RunFinished) and end.outcome is Outcome.ANSWERED
+
+
+async def test_the_last_call_of_a_run_is_made_by_the_fallback_where_the_model_fails() -> None:
+    shell = Shell(Says("", (call("a"),)), Says("So f", error=BUSY), tools=(tool("write"),), limits=Limits(max_turns=1))
+    fallback = with_fallback(shell, Says("I wrote the file."))
+    await shell.go()
+    assert asked(shell) == [("scripted", 1, 1), ("scripted", 1, 1), ("spare", 1, 1)]
+    assert "MessageInterrupted ModelReplaced ModelRequested" in " ".join(shell.kinds).replace(" | ", " ")
+    (said,) = [event for event in shell.events if isinstance(event, MessageFinished) and not event.message.calls]
+    assert said.message.text == "I wrote the file."
+    assert isinstance(end := shell.events[-1], RunFinished) and end.outcome is Outcome.LIMIT_REACHED
+    fallback.done()
+
+
+async def test_a_run_whose_fallback_cannot_sum_up_either_ends_with_our_own_sentence() -> None:
+    shell = Shell(Says("", (call("a"),)), Says(error=BUSY), tools=(tool("write"),), limits=Limits(max_turns=1))
+    with_fallback(shell, Says("So ", error=REFUSED))
+    await shell.go()
+    (said,) = [event for event in shell.events if isinstance(event, MessageFinished) and not event.message.calls]
+    assert said.message.text == f"So \n\n{sentences.UNFINISHED}"
+    assert isinstance(end := shell.events[-1], RunFinished) and end.outcome is Outcome.LIMIT_REACHED
+
+
+async def test_it_gets_only_as_much_as_it_takes_itself() -> None:
+    shell = long_run(6, Says(error=REFUSED))
+    fallback = with_fallback(shell, Says("Done"))
+    shell.setup = replace(shell.setup, folding=Folding(keep=2, size=100_000), sizes={"spare": 500})
+    await shell.go()
+    (folded,) = [event for event in shell.events if isinstance(event, ContextFolded)]
+    assert folded.before > 450 > folded.after
+    assert len(fallback.requests[0].messages) < len(shell.model.requests[-1].messages)
+
+
+async def test_what_it_gets_to_sum_up_fits_it_too() -> None:
+    shell = long_run(8, Says(error=REFUSED))
+    summed_up(shell, Says("Short."), Says("Done"), spare=600)
+    await shell.go()
+    requests = [event for event in shell.events if isinstance(event, SummaryRequested)]
+    assert [(one.model, one.room) for one in requests] == [("scripted", 800), ("spare", 480)]
