@@ -1,6 +1,7 @@
 """A model server in a thread, which does what its settings say and keeps what it was sent."""
 
 import json
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +16,8 @@ GREETING = '{"greeting": "Hello", "mood": "merry"}'
 class ModelServer:
     """``models``: its list, None for none. ``refuses``: body fields that make it answer 400. ``formats``: the response
     formats that it keeps. ``calls``: how many tools it calls at once. ``status``: what every question gets, with
-    ``answer`` as its body. ``under``: the path before /models and /chat/completions."""
+    ``answer`` as its body. ``under``: the path before /models and /chat/completions. ``certificate``: a file with one
+    and its key, for TLS."""
 
     models: list[dict[str, Any]] | None = field(default_factory=lambda: [{"id": "small"}])
     refuses: tuple[str, ...] = ()
@@ -27,6 +29,7 @@ class ModelServer:
     answer: str = ""
     headers: dict[str, str] = field(default_factory=dict)
     under: str = "/v1"
+    certificate: str = ""
     asked: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
@@ -101,7 +104,11 @@ def serving(server: ModelServer) -> Iterator[ModelServer]:
             """Says nothing."""
 
     listening = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.base_url = f"http://127.0.0.1:{listening.server_port}{server.under}"
+    if server.certificate:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(server.certificate)
+        listening.socket = context.wrap_socket(listening.socket, server_side=True, do_handshake_on_connect=False)
+    server.base_url = f"http{'s' if server.certificate else ''}://127.0.0.1:{listening.server_port}{server.under}"
     thread = threading.Thread(target=listening.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:

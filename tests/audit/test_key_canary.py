@@ -5,9 +5,15 @@ import json
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 from django.db import connection
 from django.test import Client
 from django.urls import reverse
@@ -36,7 +42,18 @@ FAULTS = {
     "a portal": ModelServer(answer=f"<html>{WORDS}</html>"),
     "an error in the stream": ModelServer(answer=f"data: {ERROR}\n\n", headers={"content-type": "text/event-stream"}),
     "no TLS": ModelServer(),
+    "a certificate that nobody has signed": ModelServer(),
+    "nobody there": ModelServer(),
 }
+NOT_SENT = {"no TLS", "a certificate that nobody has signed", "nobody there"}
+EXTENSION_KEY = "Zx81ExtensionCanary90210quux"
+
+
+class KeyVault:
+    """An extension that has the key of each call."""
+
+    def api_key(self, model: str, base_url: str) -> str:
+        return EXTENSION_KEY
 
 
 @dataclass
@@ -129,23 +146,65 @@ def shown(cast: Cast, run: Run) -> Iterator[str]:
         yield str(reviewer.get(f"/audit/runs/{run.public_id}/requests/{number}").content)
 
 
-def test_no_key_is_found_anywhere_after_everything_has_failed(worked, process, model, valkey, jobs, caplog):
+def self_signed(folder: Path) -> str:
+    """A certificate of this machine's own with its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    began = datetime.now(UTC) - timedelta(days=1)
+    builder = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    made = builder.not_valid_before(began).not_valid_after(began + timedelta(days=9)).sign(key, hashes.SHA256())
+    plain = (serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    file = folder / "server.pem"
+    pem = serialization.Encoding.PEM
+    file.write_bytes(key.private_bytes(pem, *plain) + made.public_bytes(pem))
+    return str(file)
+
+
+def address_of(fault: str, server: ModelServer) -> str:
+    match fault:
+        case "no TLS":
+            return server.base_url.replace("http:", "https:")
+        case "nobody there":
+            return "http://127.0.0.1:9/v1"
+    return server.base_url
+
+
+@pytest.fixture
+def talkative(caplog) -> None:
     for name in ("", *CALM, "django", "asyncio"):
         caplog.set_level(logging.DEBUG, logger=name or None)
+
+
+def test_no_key_is_found_anywhere_after_everything_has_failed(
+    worked, process, model, valkey, jobs, talkative, tmp_path
+):
+    FAULTS["a certificate that nobody has signed"].certificate = self_signed(tmp_path)
     places: list[str] = []
     with written() as log:
         for fault, server in FAULTS.items():
             with serving(server):
-                address = server.base_url.replace("http:", "https:") if fault == "no TLS" else server.base_url
-                ChatModel.objects.filter(pk=model.pk).update(base_url=address)
+                ChatModel.objects.filter(pk=model.pk).update(base_url=address_of(fault, server))
                 run = advance(process, worked.run(fault, "team"))
                 assert run.outcome == Run.Outcome.FAILED, fault
                 places.extend(shown(worked, run) if not places else ())
                 places.append(report_on(worked, model))
-            if fault != "no TLS":
-                assert server.keys[-1] == f"Bearer {KEY}", "it was sent"
+            sent = [] if fault in NOT_SENT else [f"Bearer {KEY}"]
+            assert server.keys[-1:] == sent, fault
     assert len(log.lines) > 50 and any(line["level"] == "debug" for line in log.lines)
     assert len(jobs.sent) == len(FAULTS)
     places.extend((log.text, *rows(), *stored_in(valkey.client), *jobs.sent))
     for secret in (KEY, HEADER):
+        assert [place[:200] for place in places if secret in place] == []
+
+
+def test_nor_is_one_that_an_extension_has(worked, process, model, valkey, jobs, talkative, settings):
+    settings.AGENTWEB_SEAMS = [f"{__name__}.KeyVault"]
+    words = ERROR.replace(KEY, EXTENSION_KEY)
+    with written() as log, serving(ModelServer(status=401, answer=words)) as server:
+        ChatModel.objects.filter(pk=model.pk).update(base_url=server.base_url)
+        run = advance(process, worked.run("Go", "team"))
+    assert run.outcome == Run.Outcome.FAILED
+    assert server.keys == [f"Bearer {EXTENSION_KEY}"]
+    places = [log.text, *rows(), *stored_in(valkey.client), *jobs.sent, *shown(worked, run)]
+    for secret in (KEY, HEADER, EXTENSION_KEY):
         assert [place[:200] for place in places if secret in place] == []

@@ -165,7 +165,7 @@ def wrong(source: Source, body: bytes, cut: bool, outcome: Outcome) -> str:
         return "" if outcome.error.kind in NAMED and outcome.error.message else f"unnamed error {outcome.error!r}"
     reply = outcome.reply
     assert reply
-    if not says_that_it_ended(body):
+    if not says_that_it_ended(body) and "invented" not in reply.extra:  # that is not read to its end
         return "a reply of an answer that did not end"
     if reply.finish not in WHOLE or (reply.text, reply.thinking) != (outcome.text, outcome.thinking):
         return f"a reply that is not what was shown, or not whole: {reply.finish}"
