@@ -17,6 +17,7 @@ OWNERS = {
     "approvals": "approval",
     "calls": "call",
     "grants": "grant",
+    "together": "tool",
 }
 NAMES = {
     "queue": "queued",

@@ -39,6 +39,7 @@ class World:
             "grant": str(self.grant.public_id),
             "queued": str(self.queued.public_id),
             "path": PATH,
+            "tool": "write_file",
             "request": str(self.run.events.get(kind="ModelRequested").number),
         }
 

@@ -13,7 +13,7 @@ from agentweb.engine.events import TurnFinished
 from agentweb.runs import journal, live
 from agentweb.runs.live import START, Cursor, scripts
 from agentweb.runs.live.hub import Mailbox, Notice
-from agentweb.runs.live.publish import _publisher
+from agentweb.runs.live.publish import publisher
 from tests.author import Author, claimed_run, in_thread
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -186,7 +186,7 @@ async def test_a_server_that_restarts_in_the_middle_costs_neither_event_nor_word
         await author.request(2)
         author.say("unseen ")
         own_valkey.start()
-        _publisher(own_valkey.url)._silent_until = 0.0
+        publisher(own_valkey.url)._silent_until = 0.0
         author.say("after")
         while reader.texts.get(author.message) != "unseen after":
             await asyncio.sleep(0.02)

@@ -1,6 +1,7 @@
 """Deciding about calls: on the card, with changed arguments, and from the inbox of all that waits."""
 
 import uuid
+from collections import Counter
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -39,8 +40,17 @@ def approvals(request: HttpRequest) -> HttpResponse:
 
     With ``show=decided``: what was decided last."""
     show = "decided" if request.GET.get("show") == "decided" else "waiting"
-    context = {"nav": "approvals", "show": show, "cards": _inbox(request, show)}
+    cards = _inbox(request, show)
+    context = {"nav": "approvals", "show": show, "cards": cards, "groups": _groups(cards)}
     return full_page(request, "chat/approvals.html", context)
+
+
+def _groups(items: list[dict[str, Any]]) -> list[tuple[str, int, str]]:
+    """Tools of which several calls at low risk are listed: name, how many, label."""
+    cards = [item["card"] for item in items if "card" in item]
+    light = [card for card in cards if card.approval and card.approval.open and not card.approval.high]
+    found = Counter((card.row.name, card.label) for card in light if card.approval.row.risk == "low")
+    return [(name, number, label) for (name, label), number in found.items() if number > 1]
 
 
 def _inbox(request: HttpRequest, show: str) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 import json
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -45,6 +45,18 @@ class Publisher:
     def publish(self, channel: str, text: str | bytes) -> None:
         self._attempt(lambda: self._redis.publish(channel, text))
 
+    def together(self, ask: Callable[[Any], None]) -> list[Any]:
+        """What several commands answer that ``ask`` puts into one request; nothing while Redis is away."""
+        answers: list[Any] = []
+
+        def act() -> None:
+            with self._redis.pipeline(transaction=False) as pipeline:
+                ask(pipeline)
+                answers.extend(pipeline.execute())
+
+        self._attempt(act)
+        return answers
+
     def length(self, key: str) -> int:
         try:
             return int(self._redis.llen(key))
@@ -74,7 +86,7 @@ class Publisher:
 
 
 @lru_cache(maxsize=4)
-def _publisher(url: str) -> Publisher:
+def publisher(url: str) -> Publisher:
     return Publisher(url)
 
 
@@ -99,8 +111,8 @@ def publish_events(
     if not settings.REDIS_URL:
         return
     frame = event_frame(run=run, last=last, kinds=kinds, cards=cards, status=status, opened=opened) | {"epoch": epoch}
-    publisher = _publisher(settings.REDIS_URL)
-    publisher.run_script(scripts.EVENTS, run, conversation, frame, last, opened, "1" if closed else "0")
+    more = (last, opened, "1" if closed else "0")
+    publisher(settings.REDIS_URL).run_script(scripts.EVENTS, run, conversation, frame, *more)
 
 
 def event_frame(
@@ -123,7 +135,7 @@ def publish_touch(*, run: str, conversation: str, cards: Sequence[Card]) -> None
     """Something changed that is no event; whoever watches fetches the cards again."""
     if settings.REDIS_URL:
         frame = {"run": run, "cards": [list(card) for card in cards]}
-        _publisher(settings.REDIS_URL).run_script(scripts.TOUCH, run, conversation, frame)
+        publisher(settings.REDIS_URL).run_script(scripts.TOUCH, run, conversation, frame)
 
 
 def publish_hint(groups: Sequence[str]) -> None:
@@ -136,20 +148,20 @@ def publish_hint(groups: Sequence[str]) -> None:
         return
     message = layer.serialize({"type": "hint", "inbox": 1})
     for group in groups:
-        _publisher(settings.REDIS_URL).publish(f"{GROUP_PREFIX}{group}", message)
+        publisher(settings.REDIS_URL).publish(f"{GROUP_PREFIX}{group}", message)
 
 
 def backlog() -> int:
     """How many messages wait for a worker, as far as Redis can be asked."""
-    return _publisher(settings.REDIS_URL).length(keys.QUEUE) if settings.REDIS_URL else 0
+    return publisher(settings.REDIS_URL).length(keys.QUEUE) if settings.REDIS_URL else 0
 
 
 def answers() -> bool:
     """Whether Redis is known and answers; within a few seconds."""
-    return bool(settings.REDIS_URL) and _publisher(settings.REDIS_URL).answers()
+    return bool(settings.REDIS_URL) and publisher(settings.REDIS_URL).answers()
 
 
 def control(run: str) -> None:
     """Tell the workers to look at once what people asked of this run."""
     if settings.REDIS_URL:
-        _publisher(settings.REDIS_URL).publish(keys.CONTROL, run)
+        publisher(settings.REDIS_URL).publish(keys.CONTROL, run)
