@@ -10,7 +10,18 @@ from pydantic import ConfigDict, Field
 from agentweb.engine.usage import Usage
 from agentweb.runs import services
 from agentweb.runs.expiry import is_overdue
-from agentweb.runs.models import Approval, Call, Conversation, Event, Grant, QueuedMessage, Run, Taint, Vote
+from agentweb.runs.models import (
+    Approval,
+    Call,
+    Conversation,
+    Delegation,
+    Event,
+    Grant,
+    QueuedMessage,
+    Run,
+    Taint,
+    Vote,
+)
 from agentweb.runs.selectors import Item
 from agentweb.runs.votes import shown_digest
 
@@ -63,6 +74,11 @@ class ResolutionIn(Body):
 
 class QueuedIn(Body):
     text: Text
+
+
+class DelegationIn(Body):
+    to: Text
+    comment: Text = ""
 
 
 class GrantIn(Body):
@@ -206,21 +222,34 @@ def grant_out(row: Grant) -> dict[str, Any]:
 
 
 def _terms_out(row: Approval) -> dict[str, Any]:
-    """``deciders``: who decides must be meant by each of these lists; none: whoever may write in the conversation.
-    ``proposal``: the arguments that people vote on instead of ``arguments``."""
+    """``deciders``: who decides must be meant by each of these lists, by an entry whose moment has come; none: whoever
+    may write in the conversation. ``proposal``: the arguments that people vote on instead of ``arguments``."""
     terms = row.on_terms
     if terms is None:
-        return {"needed": 1, "requester_may_approve": True, "deciders": [], "votes": [], "proposal": None}
+        return {
+            "needed": 1,
+            "requester_may_approve": True,
+            "deciders": [],
+            "votes": [],
+            "delegations": [],
+            "proposal": None,
+        }
     circles: dict[int, list[dict[str, Any]]] = {}
     for entry in row.deciders.all():
-        circles.setdefault(entry.circle, []).append({"role": entry.role or None, "name": entry.name or None})
+        said = {"role": entry.role or None, "name": entry.name or None, "from": _time(entry.from_at)}
+        circles.setdefault(entry.circle, []).append(said)
     return {
         "needed": terms.needed,
         "requester_may_approve": not terms.apart,
         "deciders": list(circles.values()),
         "votes": [_vote_out(vote) for vote in row.votes.all()],
+        "delegations": [_delegation_out(each) for each in row.delegations.all()],
         "proposal": terms.proposal,
     }
+
+
+def _delegation_out(row: Delegation) -> dict[str, Any]:
+    return {"by": row.by.username, "to": row.to.username, "comment": row.comment, "at": _time(row.created_at)}
 
 
 def _vote_out(row: Vote) -> dict[str, Any]:

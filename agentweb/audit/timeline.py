@@ -11,6 +11,7 @@ from agentweb.engine import events
 from agentweb.engine.events import Event as Fact
 from agentweb.engine.usage import Usage
 from agentweb.render import RENDERER_VERSION
+from agentweb.runs.deciders import read_terms
 from agentweb.runs.models import Approval, Call, Event, Message, Run
 from agentweb.runs.selectors import calls_of
 from agentweb.ui.calls import ApprovalPart, CallCard, approval_part, call_card, labels
@@ -61,7 +62,9 @@ class Timeline:
         self._stored = [(event, fact_of(event)) for event in stored]
         self._calls = {str(call.public_id): call for call in calls_of(run)}
         self._labels = labels(self._calls.values())
-        self._approvals = {str(row.public_id): row for row in run.approvals.select_related("decided_by")}
+        approvals = list(run.approvals.select_related("decided_by", "terms"))
+        read_terms(approvals)
+        self._approvals = {str(row.public_id): row for row in approvals}
         self._users = self._user_messages()
         self._asked: dict[str, events.ApprovalRequested] = {}
 

@@ -38,8 +38,8 @@ class Refusal(IntEnum):
 def groups_of(user: User) -> list[str]:
     """The channel groups in which the person's sockets hear of approvals that they may decide."""
     groups = [keys.person_group(user.pk)]
-    for team, role in Membership.objects.filter(user=user, role__in=CHATS).values_list("team_id", "role"):
-        groups.append(keys.team_group(team))
+    for team, role in Membership.objects.filter(user=user).values_list("team_id", "role"):
+        groups.append(keys.team_group(team) if role in CHATS else keys.reviewers_group(team))
         if role == Role.ADMIN:
             groups.append(keys.admins_group(team))
     return groups

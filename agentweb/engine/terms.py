@@ -12,14 +12,29 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
+class Later:
+    """Who may decide as well, when after so many minutes nobody has. ``role`` as of a circle."""
+
+    minutes: int
+    role: str = ""
+    group: Named | None = None
+    people: tuple[Named, ...] = ()
+
+    @property
+    def names_anyone(self) -> bool:
+        return bool(self.role) or self.group is not None or bool(self.people)
+
+
+@dataclass(frozen=True, slots=True)
 class Circle:
     """People one of whom is as good as another: everybody whom any of these means. Of nobody in particular: whoever
-    may write in the conversation, and the admins of its team. ``role`` is one in that team."""
+    may write in the conversation, and the admins of its team. ``role`` is one in that team. ``later`` others, too."""
 
     requester: bool = False
     role: str = ""
     group: Named | None = None
     people: tuple[Named, ...] = ()
+    later: Later | None = None
 
     @property
     def names_anyone(self) -> bool:

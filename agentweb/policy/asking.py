@@ -1,6 +1,7 @@
 """On which terms people are asked, when several rules ask about one call: each of them must be satisfied."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from agentweb.engine.terms import Circle, Terms
 from agentweb.policy.rules import Rule
@@ -25,7 +26,8 @@ def terms_of(rules: Iterable[Rule]) -> Terms | None:
 
 def own_terms(rule: Rule) -> Terms:
     """What one rule wants."""
-    circles = (rule.deciders,) if rule.deciders is not None and rule.deciders.names_anyone else ()
+    circle = replace(rule.deciders or Circle(), later=rule.later)
+    circles = (circle,) if circle.names_anyone or circle.later else ()
     return Terms(rule.wait_minutes, circles, max(rule.needed, 1), rule.apart)
 
 

@@ -15,6 +15,9 @@ MESSAGES: dict[str, str] = {
     "terms": "Only a rule that asks says on which terms people decide.",
     "alone": "One person alone cannot be several: name others too, or ask for one approval.",
     "few": "So many people are not named here.",
+    "later_when": "Say after how many minutes.",
+    "later_nobody": "Say who may decide as well from then on.",
+    "later_late": "By then the time to decide is over.",
     "apart_alone": "Who asked may not approve, and nobody else is named.",
     "reason": "Only a rule that refuses gives a reason.",
     "high": "Calls of high risk are always asked about, so this rule would never let one run.",
@@ -60,10 +63,25 @@ def _contradictions(rule: Rule) -> list[Fault]:
 def _terms(rule: Rule) -> list[Fault]:
     """Terms that nobody could ever fulfil, or that belong to no such rule."""
     if rule.says is not Says.ASK:
-        said = {name: getattr(rule, name) for name in ("wait_minutes", "needed", "apart", "deciders")}
+        said = {name: getattr(rule, name) for name in ("wait_minutes", "needed", "apart", "deciders", "later")}
         return [Fault(name, "terms") for name, value in said.items() if value]
+    return [*_later(rule), *_deciders(rule)]
+
+
+def _later(rule: Rule) -> list[Fault]:
+    later = rule.later
+    if later is None:
+        return []
+    found = [] if later.names_anyone else [Fault("later_people", "later_nobody")]
+    if later.minutes < 1:
+        return [*found, Fault("later_minutes", "later_when")]
+    late = 0 < rule.wait_minutes <= later.minutes
+    return [*found, Fault("later_minutes", "later_late")] if late else found
+
+
+def _deciders(rule: Rule) -> list[Fault]:
     circle = rule.deciders
-    if circle is None or circle.role or circle.group:
+    if circle is None or circle.role or circle.group or rule.later:
         return []  # how many people that is, only time tells
     if not circle.people:
         found = [Fault("needed", "alone")] if rule.needed > 1 else []

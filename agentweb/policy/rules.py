@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from agentweb.engine.enums import Risk
 from agentweb.engine.messages import Json
-from agentweb.engine.terms import Circle, Named
+from agentweb.engine.terms import Circle, Later, Named
 
 
 class Says(StrEnum):
@@ -24,7 +24,8 @@ class Rule:
 
     ``condition`` is a JSON Schema that the arguments must fit. ``raise_to`` belongs to RAISE, ``reason`` to DENY. To
     ASK belong ``requires_comment`` and the terms: so long people may decide (``wait_minutes``; 0: for ever), who may
-    (``deciders``), how many must approve (``needed``; 0: one), and whether the one who asked may not (``apart``).
+    (``deciders``, and ``later`` others), how many must approve (``needed``; 0: one), and whether the one who asked may
+    not (``apart``).
     ``broken``: the rule cannot be read, so of any call it is unknown whether it is meant."""
 
     policy: str
@@ -44,6 +45,7 @@ class Rule:
     requires_comment: bool = False
     wait_minutes: int = 0
     deciders: Circle | None = None
+    later: Later | None = None
     needed: int = 0
     apart: bool = False
     reason: str = ""

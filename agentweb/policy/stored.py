@@ -5,11 +5,12 @@ from dataclasses import fields, replace
 from typing import Any
 
 from agentweb.engine.enums import Risk
-from agentweb.engine.terms import Circle, Named
+from agentweb.engine.terms import Circle, Later, Named
 from agentweb.policy.rules import Rule, Says
 
 OF_POLICY = ("policy", "version", "number", "broken")
-CIRCLE = frozenset(field.name for field in fields(Circle))
+LATER = frozenset(field.name for field in fields(Later))
+CIRCLE = LATER - {"minutes"} | {"requester"}
 NAMED = ("agent", "team", "user")
 KINDS: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("tool", "role", "reason", "name"), str),
@@ -57,6 +58,7 @@ def _rule(rule: Rule, said: Mapping[str, Any]) -> Rule:
         values[name] = Risk(said[name]) if said.get(name) else None
     for name in NAMED:
         values[name] = _named(said[name]) if said.get(name) else None
+    values["later"] = _later(said["later"]) if said.get("later") else None
     values["deciders"] = _circle(said["deciders"]) if said.get("deciders") else None
     values["says"] = rule.says
     if wrong := [name for name, value in values.items() if name in KINDS and not isinstance(value, KINDS[name])]:
@@ -72,20 +74,29 @@ def _named(said: Mapping[str, Any]) -> Named:
 
 def _circle(said: Mapping[str, Any]) -> Circle:
     """Raises like ``_rule``: people whom nobody can tell must not become everybody."""
-    found = Circle(
-        requester=bool(said.get("requester", False)),
-        role=str(said.get("role", "")),
-        group=_named(said["group"]) if said.get("group") else None,
-        people=tuple(map(_named, said.get("people", ()))),
-    )
+    found = Circle(bool(said.get("requester", False)), *_people(said))
     if not found.names_anyone or set(said) - CIRCLE:
         raise ValueError(said)
     return found
 
 
+def _later(said: Mapping[str, Any]) -> Later:
+    """Raises like ``_rule``."""
+    found = Later(int(said["minutes"]), *_people(said))
+    if not found.names_anyone or found.minutes < 1 or set(said) - LATER:
+        raise ValueError(said)
+    return found
+
+
+def _people(said: Mapping[str, Any]) -> tuple[str, Named | None, tuple[Named, ...]]:
+    group = _named(said["group"]) if said.get("group") else None
+    return str(said.get("role", "")), group, tuple(map(_named, said.get("people", ())))
+
+
 def _plain(value: Any) -> Any:
-    if isinstance(value, Circle):
-        return {name: each for name in sorted(CIRCLE) if (each := _plain(getattr(value, name)))}
+    if isinstance(value, (Circle, Later)):
+        names = CIRCLE if isinstance(value, Circle) else LATER
+        return {name: each for name in sorted(names) if (each := _plain(getattr(value, name)))}
     if isinstance(value, tuple):
         return [_plain(each) for each in value]
     if isinstance(value, Named):

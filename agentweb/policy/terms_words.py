@@ -10,6 +10,7 @@ WORDS = {
     "anyone": "whoever may write in the conversation, and admins of the team",
     "requester": "who asked",
     "group": "the group %(name)s",
+    "later": "after %(count)s minutes also by %(who)s",
     "apart": "not by who asked",
     "minutes": "within %(count)s minutes",
 }
@@ -22,6 +23,9 @@ def told(terms: Terms, say: Say = str) -> str:
     """Who approves, and until when: `2 approvals by admins of the team; within 30 minutes`."""
     who = say(WORDS["all"]).join(people(circle, say) for circle in terms.circles) or say(WORDS["anyone"])
     found = [say(WORDS["many" if terms.needed > 1 else "one"]) % {"count": terms.needed, "who": who}]
+    for later in (circle.later for circle in terms.circles if circle.later):
+        who = people(Circle(False, later.role, later.group, later.people), say)
+        found.append(say(WORDS["later"]) % {"count": later.minutes, "who": who})
     if terms.apart:
         found.append(say(WORDS["apart"]))
     if terms.wait_minutes:

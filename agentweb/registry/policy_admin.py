@@ -32,7 +32,7 @@ class RuleInline(admin.StackedInline):
     form = RuleForm
     extra = 0
     ordering = ["position", "pk"]
-    autocomplete_fields = ["agent", "team", "user", "by_group", "people"]
+    autocomplete_fields = ["agent", "team", "user", "by_group", "people", "later_group", "later_people"]
     fieldsets = [
         (
             None,
@@ -51,6 +51,13 @@ class RuleInline(admin.StackedInline):
             {
                 "fields": [("by_requester", "by_role", "by_group"), "people"],
                 "description": _("Everybody whom one of these means. Nothing chosen: whoever may write there."),
+            },
+        ),
+        (
+            _("When nobody has decided"),
+            {
+                "fields": [("later_minutes", "later_role", "later_group"), "later_people"],
+                "description": _("From then on these may decide as well."),
             },
         ),
         (_("Only for"), {"fields": [("agent", "team"), ("user", "role"), ("tainted", "attended")]}),

@@ -57,7 +57,7 @@ class RuleForm(forms.ModelForm):
             written = self._short_way(written, argument, test, value)
         if "condition" in cleaned:
             cleaned["condition"] = written
-        self.instance.chosen = cleaned.get("people", ())
+        self.instance.chosen = {name: cleaned.get(name, ()) for name in ("people", "later_people")}
         return cleaned
 
     def _short_way(self, written: Any, argument: str, test: str, value: str) -> Any:

@@ -1,6 +1,7 @@
 """Policies: rules as admins edit them, and every version of them that ever counted."""
 
 from django.conf import settings
+from django.contrib.auth.models import Group
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
@@ -8,7 +9,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from agentweb.engine.enums import Risk as EngineRisk
-from agentweb.engine.terms import Circle, Named
+from agentweb.engine.terms import Circle, Later, Named
 from agentweb.policy import rules
 from agentweb.policy.faults import MESSAGES, Fault, faults
 from agentweb.registry import validators
@@ -17,6 +18,7 @@ from agentweb.teams.models import Role, Team
 
 MOST_MINUTES = 525_600  # a year
 MOST_APPROVALS = 20
+FIELDS = {"deciders": "people", "later": "later_minutes"}  # of a rule, in its form
 
 
 class Risk(models.TextChoices):
@@ -138,6 +140,19 @@ class PolicyRule(models.Model):
         "auth.Group", models.PROTECT, related_name="+", null=True, blank=True, verbose_name=_("group")
     )
     people = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="+", blank=True, verbose_name=_("people"))
+    later_minutes = models.PositiveIntegerField(
+        _("after minutes"),
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(MOST_MINUTES)],
+    )
+    later_role = models.CharField(_("role in the team"), max_length=10, choices=Role, blank=True)
+    later_group = models.ForeignKey(
+        "auth.Group", models.PROTECT, related_name="+", null=True, blank=True, verbose_name=_("group")
+    )
+    later_people = models.ManyToManyField(
+        settings.AUTH_USER_MODEL, related_name="+", blank=True, verbose_name=_("people")
+    )
     reason = models.CharField(
         _("reason"), max_length=300, blank=True, help_text=_("Told to the model when the call is refused.")
     )
@@ -157,7 +172,7 @@ class PolicyRule(models.Model):
         found: dict[str, list[ValidationError]] = {}
         for fault in faults(self.as_rule("", 0, 1)):
             if fault.key != "glob":  # its own validator says so
-                field = "people" if fault.field == "deciders" else fault.field
+                field = FIELDS.get(fault.field, fault.field)
                 found.setdefault(field, []).append(_sentence(fault))
         if self.agent and self.team and self.agent.team_id not in (None, self.team_id):
             words = _("The agent belongs to another team, so this rule would never mean a call.")
@@ -185,6 +200,7 @@ class PolicyRule(models.Model):
             requires_comment=self.requires_comment,
             wait_minutes=self.wait_minutes or 0,
             deciders=self._deciders(),
+            later=self._later(),
             needed=self.needed if self.needed and self.needed > 1 else 0,
             apart=self.apart,
             reason=self.reason,
@@ -192,15 +208,23 @@ class PolicyRule(models.Model):
         )
 
     def _deciders(self) -> Circle | None:
-        """Who may decide; a form that has not saved its choice of people yet leaves it in ``chosen``."""
-        people = vars(self).get("chosen", self.people.all() if self.pk else ())
-        found = Circle(
-            requester=self.by_requester,
-            role=self.by_role,
-            group=Named(self.by_group.pk, self.by_group.name) if self.by_group else None,
-            people=tuple(Named(one.pk, one.username) for one in sorted(people, key=lambda one: one.username)),
-        )
+        found = Circle(self.by_requester, self.by_role, _group(self.by_group), self._named("people"))
         return found if found.names_anyone else None
+
+    def _later(self) -> Later | None:
+        people = self._named("later_people")
+        found = Later(self.later_minutes or 0, self.later_role, _group(self.later_group), people)
+        return found if found.minutes or found.names_anyone else None
+
+    def _named(self, field: str) -> tuple[Named, ...]:
+        """The chosen people; a form that has not saved its choice yet leaves it in ``chosen``."""
+        saved = getattr(self, field).all() if self.pk else ()
+        people = vars(self).get("chosen", {}).get(field, saved)
+        return tuple(Named(one.pk, one.username) for one in sorted(people, key=lambda one: one.username))
+
+
+def _group(row: Group | None) -> Named | None:
+    return Named(row.pk, row.name) if row else None
 
 
 def _sentence(fault: Fault) -> ValidationError:

@@ -40,7 +40,8 @@ def write_prompt(*, prompt: Prompt, text: str, by: AbstractBaseUser | None = Non
 @transaction.atomic
 def enact(*, policy: Policy, by: User | None = None) -> PolicyVersion:
     """Put the policy's rules, as they stand in the rows, into force as its present version, and keep them."""
-    found = policy.rules.select_related("agent", "team", "user", "by_group").prefetch_related("people")
+    found = policy.rules.select_related("agent", "team", "user", "by_group", "later_group")
+    found = found.prefetch_related("people", "later_people")
     rows = found.order_by("position", "pk")
     rules = [stored.data(row.as_rule(policy.name, policy.version, number)) for number, row in enumerate(rows, 1)]
     digest = json_text.digest([policy.name, policy.version, rules])

@@ -43,9 +43,31 @@ class Decider(models.Model):
     group = models.ForeignKey(Group, models.SET_NULL, related_name="+", null=True)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, related_name="+", null=True)
     name = models.CharField(max_length=310, blank=True)
+    from_at = models.DateTimeField(null=True)  # not before; empty: from the beginning
+    told_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["circle", "pk"]
+        indexes = [
+            models.Index(fields=["from_at"], condition=Q(from_at__isnull=False, told_at=None), name="due_deciders")
+        ]
+
+
+class Delegation(models.Model):
+    """Somebody who might decide has handed that to another person, and may no longer approve."""
+
+    approval = models.ForeignKey("runs.Approval", models.CASCADE, related_name="delegations")
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="handed_over")
+    to = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="taken_over")
+    comment = models.TextField(blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["approval", "by"], name="handed_over_once"),
+            models.UniqueConstraint(fields=["approval", "to"], name="taken_over_once"),
+        ]
 
 
 class Vote(models.Model):

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q, prefetch_related_objects
+from django.db.models import Exists, OuterRef, Prefetch, Q, prefetch_related_objects
+from django.db.models.functions import Now
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from agentweb.runs.asking_models import Decider, Vote
+from agentweb.runs.asking_models import Decider, Delegation, Vote
 from agentweb.runs.models import Approval, Visibility
 from agentweb.runs.rights import CHATS, Rights
 from agentweb.teams.models import Membership, Role, User
@@ -23,6 +25,7 @@ class Why(StrEnum):
     NOT_NAMED = "not_named"
     APART = "apart"
     VOTED = "voted"
+    HANDED_OVER = "handed_over"
 
 
 WORDS = {
@@ -30,6 +33,7 @@ WORDS = {
     Why.ADMINS: _("An admin of the team decides about this."),
     Why.NOT_NAMED: _("You are not one of those who may decide about this call."),
     Why.APART: _("You asked for this run, so others must approve; you may only reject."),
+    Why.HANDED_OVER: _("You have handed this over to somebody else."),
     Why.VOTED: _("You have approved; others must approve too. Until then you may still reject."),
 }
 
@@ -54,7 +58,7 @@ class Person:
 def mark(user: User, approvals: Iterable[Approval]) -> None:
     """Let each approval know what this person ``may`` do about it. Its conversation knows their rights already.
 
-    No query where no rule makes terms, else three at most."""
+    No query where no rule makes terms, else four at most."""
     rows = list(approvals)
     read_terms(rows)
     on_terms = [row for row in rows if row.on_terms is not None]
@@ -66,10 +70,12 @@ def mark(user: User, approvals: Iterable[Approval]) -> None:
 
 
 def read_terms(approvals: Sequence[Approval]) -> None:
-    """Read who may decide and who has voted, of those for which rules make terms: two queries at most."""
+    """Read who may decide and who has voted, of those for which rules make terms: three queries at most."""
     on_terms = [row for row in approvals if row.on_terms is not None]
     if on_terms:
-        prefetch_related_objects(on_terms, "deciders", "votes__user")
+        votes = Prefetch("votes", Vote.objects.select_related("user"))
+        handed = Prefetch("delegations", Delegation.objects.select_related("by", "to"))
+        prefetch_related_objects(on_terms, "deciders", votes, handed)
 
 
 def forget_terms(approval: Approval) -> None:
@@ -88,7 +94,9 @@ def may(approval: Approval, person: Person, rights: Rights | None) -> May:
     terms = approval.on_terms
     if terms is None:
         return May(rights.decide, rights.decide, None if rights.decide else Why.LOOKS_ONLY)
-    named = _belongs(approval, person, rights) or (terms.stranded and rights.admin)
+    handed = [(each.by_id, each.to_id) for each in approval.delegations.all()]
+    taken = any(to == person.id for _by, to in handed)
+    named = taken or _belongs(approval, person, rights) or (terms.stranded and rights.admin)
     asked = approval.run.requested_by_id == person.id
     voted = any(vote.user_id == person.id and not vote.void for vote in approval.votes.all())
     why = None
@@ -96,6 +104,8 @@ def may(approval: Approval, person: Person, rights: Rights | None) -> May:
         why = Why.VOTED
     elif asked and terms.apart:
         why = Why.APART
+    elif any(by == person.id for by, _to in handed):
+        why = Why.HANDED_OVER
     elif not named:
         why = Why.NOT_NAMED if rights.decide else Why.LOOKS_ONLY
     return May(why is None, named or voted or (asked and rights.decide), why)
@@ -104,8 +114,10 @@ def may(approval: Approval, person: Person, rights: Rights | None) -> May:
 def _belongs(approval: Approval, person: Person, rights: Rights) -> bool:
     """Whether the person is one of each circle, or may write where there are none."""
     met: dict[int, bool] = {}
+    now = timezone.now()
     for entry in approval.deciders.all():
-        met[entry.circle] = met.get(entry.circle, False) or _meant(entry, person, rights)
+        begun = entry.from_at is None or entry.from_at <= now
+        met[entry.circle] = met.get(entry.circle, False) or (begun and _meant(entry, person, rights))
     return all(met.values()) if met else rights.decide
 
 
@@ -129,8 +141,10 @@ def decidable_by(user: Any) -> Q:
     named = ~Exists(_unmet(user, everyone=False)) | ((by_office | as_member) & ~Exists(_unmet(user, everyone=True)))
     voted = Vote.objects.filter(approval=OuterRef("pk"), user=user, void=False)
     asked = Q(terms__apart=True, run__requested_by=user)
-    allowed = (~bound & usual) | (bound & named) | (Q(terms__stranded=True) & by_office)
-    return Q(allowed & ~asked, ~Exists(voted))
+    taken = Delegation.objects.filter(approval=OuterRef("pk"), to=user)
+    handed = Delegation.objects.filter(approval=OuterRef("pk"), by=user)
+    allowed = (~bound & usual) | (bound & named) | (Q(terms__stranded=True) & by_office) | Q(Exists(taken))
+    return Q(allowed & ~asked, ~Exists(voted), ~Exists(handed))
 
 
 def by_right(user: Any) -> tuple[Q, Q]:
@@ -151,5 +165,6 @@ def _unmet(user: Any, *, everyone: bool) -> Any:
     meant = Q(user=user) | Exists(role) | Exists(group)
     if everyone:
         meant |= Q(everyone=True)
-    met = Decider.objects.filter(meant, approval=OuterRef("approval"), circle=OuterRef("circle"))
+    begun = Q(from_at=None) | Q(from_at__lte=Now())
+    met = Decider.objects.filter(meant, begun, approval=OuterRef("approval"), circle=OuterRef("circle"))
     return Decider.objects.filter(~Exists(met), approval=OuterRef("pk"))

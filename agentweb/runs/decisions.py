@@ -73,7 +73,7 @@ def decide(
         grants.check(user, approval, kind, remember)
     with transaction.atomic():
         run = Run.objects.select_for_update().get(pk=approval.run_id)
-        _still_open(approval, run, digest)
+        still_open(approval, run, digest)
         run.conversation = approval.run.conversation
         if not votes.decides(user=user, approval=approval, kind=kind, comment=comment, changes=changes):
             return _others_must_agree(user, approval, run)
@@ -169,7 +169,7 @@ def _looked_at(approval: Approval, arguments: Mapping[str, Any], seen: str | Non
     return {"final_effect": look.effect, "final_preview": look.preview, "final_seen": look.seen}
 
 
-def _still_open(approval: Approval, run: Run, digest: str) -> None:
+def still_open(approval: Approval, run: Run, digest: str | None = None) -> None:
     """Raises Conflict unless the approval waits, as shown, in a run that still wants it."""
     approval.refresh_from_db(fields=["status", "digest", "final_seen", "expires_at", "decided_at", "decided_by"])
     forget_terms(approval)
@@ -179,7 +179,7 @@ def _still_open(approval: Approval, run: Run, digest: str) -> None:
         raise Conflict(_("The run was cancelled; nothing will run."), state(approval))
     if is_overdue(approval):
         raise Conflict(_("The time to decide is over."), {**state(approval), "status": Approval.Status.EXPIRED.value})
-    if digest != votes.shown_digest(approval):
+    if digest is not None and digest != votes.shown_digest(approval):
         raise Conflict(_("The call has changed since it was shown. Look at it again."), state(approval))
 
 

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from agentweb.engine import enums
 from agentweb.registry.models import Agent
 from agentweb.runs.approval_models import Approval, CallAnswer
-from agentweb.runs.asking_models import ApprovalTerms, Decider, Vote
+from agentweb.runs.asking_models import ApprovalTerms, Decider, Delegation, Vote
 from agentweb.runs.backtest_models import Backtest, BacktestedCall
 from agentweb.runs.grant_models import Grant, GrantUse
 from agentweb.runs.idempotency import IdempotencyKey
@@ -25,6 +25,7 @@ __all__ = [  # models with modules of their own
     "BacktestedCall",
     "CallAnswer",
     "Decider",
+    "Delegation",
     "Grant",
     "GrantUse",
     "IdempotencyKey",

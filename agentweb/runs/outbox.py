@@ -62,11 +62,16 @@ def _changes_inboxes(event: events.Event) -> bool:
 
 def inbox_changed(conversation: Conversation) -> None:
     """Tell those who may decide about the conversation's calls that what waits for them has changed."""
-    if conversation.visibility == Visibility.TEAM:
-        groups = [keys.team_group(conversation.team_id)]
-    else:
-        groups = [keys.person_group(conversation.owner_id), keys.admins_group(conversation.team_id)]
+    groups = groups_of(conversation)
     transaction.on_commit(lambda: live.publish_hint(groups), robust=True)
+
+
+def groups_of(conversation: Conversation) -> list[str]:
+    """Whoever sees the conversation, since a rule may name any of them."""
+    reviewers = keys.reviewers_group(conversation.team_id)
+    if conversation.visibility == Visibility.TEAM:
+        return [keys.team_group(conversation.team_id), reviewers]
+    return [keys.person_group(conversation.owner_id), keys.admins_group(conversation.team_id), reviewers]
 
 
 def touch(row: Run, cards: list[Card] | None = None) -> None:

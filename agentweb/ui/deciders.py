@@ -2,13 +2,15 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 
+from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agentweb.runs.asking_models import Decider, Vote
+from agentweb.runs.asking_models import Decider, Delegation, Vote
 from agentweb.runs.deciders import WORDS, Why
 from agentweb.runs.models import Approval
 from agentweb.runs.votes import shown_arguments
@@ -28,6 +30,15 @@ EVERYONE = gettext_lazy("whoever may write in the conversation, and admins of th
 class VoteLine:
     row: Vote
     word: str
+
+
+@dataclass(frozen=True, slots=True)
+class LaterLine:
+    """People who may decide as well from this moment on, since nobody has until then."""
+
+    words: str
+    at: datetime
+    begun: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +65,8 @@ class DecidersPart:
     warning: str
     why_not: str | Promise
     may_reject: bool
+    later: list[LaterLine] = field(default_factory=list)
+    handed: list[Delegation] = field(default_factory=list)
 
 
 def deciders_part(row: Approval) -> DecidersPart:
@@ -73,6 +86,8 @@ def deciders_part(row: Approval) -> DecidersPart:
         warning=_("Nobody is left who could decide, so admins of the team may.") if terms.stranded else "",
         why_not=why_not,
         may_reject=may_reject,
+        later=_later(row.deciders.all()),
+        handed=list(row.delegations.all()),
     )
 
 
@@ -97,11 +112,21 @@ def _who(row: Approval) -> list[str]:
 
 
 def circles_in_words(entries: Iterable[Decider]) -> list[str]:
-    """Each circle of people as one piece of text."""
+    """Each circle of people as one piece of text, without those who may only later."""
     circles: dict[int, list[str]] = defaultdict(list)
     for entry in entries:
-        circles[entry.circle].append(_entry(entry))
+        if entry.from_at is None:
+            circles[entry.circle].append(_entry(entry))
     return [", ".join(words) for words in circles.values()]
+
+
+def _later(entries: Iterable[Decider]) -> list[LaterLine]:
+    begins: dict[datetime, list[str]] = defaultdict(list)
+    for entry in entries:
+        if entry.from_at is not None:
+            begins[entry.from_at].append(_entry(entry))
+    now = timezone.now()
+    return [LaterLine(", ".join(words), at, at <= now) for at, words in sorted(begins.items())]
 
 
 def _entry(entry: Decider) -> str:

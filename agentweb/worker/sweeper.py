@@ -36,6 +36,7 @@ async def sweep(worker: WorkerProcess, database: DatabaseThreads, held: Callable
     already were at the last sweep are given back."""
     duties = (
         upkeep.expire_approvals,
+        asking.escalate,
         asking.look_for_stranded,
         upkeep.queue_decided,
         upkeep.enqueue_waiting_for_worker,

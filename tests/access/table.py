@@ -100,6 +100,7 @@ PAGES = [
     Row("approvals/<approval>/look", "POST", Needs.DECIDE),
     Row("approvals/<approval>/modify", "GET", Needs.DECIDE),
     Row("approvals/<approval>/remember", "GET", Needs.DECIDE),
+    Row("approvals/<approval>/delegate", "GET", Needs.DECIDE),
     Row("grants/", "GET", Needs.SIGN_IN),
     Row("grants/<grant>/revoke", "POST", Needs.DECIDE),
     Row("audit/", "GET", Needs.REVIEW),
@@ -141,6 +142,7 @@ API = [
     Row("api/v1/conversations/<conversation>/grants", "GET", Needs.SEE),
     Row("api/v1/grants/<grant>", "DELETE", Needs.DECIDE),
     Row("api/v1/approvals/<approval>/decision", "POST", Needs.DECIDE, DECISION),
+    Row("api/v1/approvals/<approval>/delegation", "POST", Needs.DECIDE, {"to": "reviewer"}),
 ]
 
 SOCKETS = [Row("ws/conversations/<conversation>/", "CONNECT", Needs.SEE)]

@@ -223,6 +223,19 @@ def test_an_approval_by_several_says_who_may_and_who_has_said_what(cast, api):
     shown = api.post(path, {"decision": "approve", "digest": "digest", "comment": "fine"}, 200)
     assert (shown["status"], shown["may_decide"], shown["may_reject"]) == ("pending", False, True)
     assert (shown["needed"], shown["requester_may_approve"]) == (2, True)
-    assert shown["deciders"] == [[{"role": "member", "name": None}]]
+    assert shown["deciders"] == [[{"role": "member", "name": None, "from": None}]]
     (vote,) = shown["votes"]
     assert (vote["user"], vote["decision"], vote["comment"], vote["counts"]) == ("owner", "approve", "fine", True)
+
+
+def test_an_approval_is_handed_over(cast, api):
+    approval = waiting_approvals(cast, cast.builder_run("team"))[0]
+    path = f"/approvals/{approval.public_id}/delegation"
+    assert [error["path"] for error in api.post(path, {"to": "stranger"}, 422)["errors"]] == ["to"]
+    shown = api.post(path, {"to": "reviewer", "comment": "please"}, 200)
+    (handed,) = shown["delegations"]
+    assert (handed["by"], handed["to"], handed["comment"]) == ("owner", "reviewer", "please")
+    assert (shown["may_decide"], Api(cast.reviewer).get(f"/approvals/{approval.public_id}")["may_decide"]) == (
+        False,
+        True,
+    )

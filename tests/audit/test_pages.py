@@ -10,7 +10,8 @@ from django.urls import reverse
 
 from agentweb.engine import events
 from agentweb.engine.enums import ApprovalStatus, Question
-from agentweb.runs import conversations, decisions, journal, services
+from agentweb.engine.terms import Consent, Terms
+from agentweb.runs import conversations, decisions, delegating, journal, services
 from agentweb.runs.models import AccessLog, Run
 from agentweb.runs.selectors import conversation_for
 from tests.cast import Cast, make_worker
@@ -172,6 +173,25 @@ def test_a_run_shows_what_it_asked_about_itself_and_what_was_said(cast):
     holder = journal.claim(str(run.public_id), make_worker("next"))
     journal.append(holder, (said,))
     assert "Goes on" in page(browser(cast.reviewer), f"/audit/runs/{run.public_id}/")
+
+
+def test_a_run_shows_all_who_agreed_and_who_has_handed_over(cast):
+    run = cast.builder_run("team")
+    approval = waiting_approvals(cast, run, terms=Terms(needed=2))[0]
+    delegating.hand_over(user=cast.owner, approval=approval, to="reviewer")
+    agreed = (Consent("Ann", "2026-01-01T08:00:00+00:00", "looked twice"), Consent("Ben", "2026-01-01T09:00:00+00:00"))
+    ids = (str(approval.public_id), str(approval.call.public_id))
+    said = events.ApprovalDecided(*ids, ApprovalStatus.APPROVED, by="Ben", arguments={}, consents=agreed)
+    journal.mark_queued(run)
+    journal.append(journal.claim(str(run.public_id), make_worker("next")), (said,))
+    told = page(browser(cast.admin), f"/audit/runs/{run.public_id}/")
+    for words in (
+        "It takes 2 approvals by whoever may write",
+        "looked twice",
+        "Ben",
+        "owner has handed it over to reviewer",
+    ):
+        assert words in told
 
 
 def test_a_changed_record_is_said_on_the_page_even_when_it_cannot_be_read(cast):

@@ -7,8 +7,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import pytest
 from channels.testing import WebsocketCommunicator
 
+from agentweb.chat import admission
 from agentweb.chat.consumers import TOO_SLOW
-from agentweb.runs import services, upkeep
+from agentweb.runs import outbox, services, upkeep
 from agentweb.runs.decisions import decide
 from agentweb.runs.models import Approval
 from tests.author import in_thread
@@ -65,6 +66,16 @@ async def test_those_who_may_decide_are_told_when_something_waits_and_when_it_is
             await wait_for_hint(sockets[name])
         for name in others:
             assert await hears_nothing(sockets[name])
+
+
+@pytest.mark.parametrize("visibility", ["team", "private"])
+async def test_reviewers_hear_of_it_as_well_since_a_rule_may_name_them(people, visibility):
+    conversation = await in_thread(people.conversation, visibility)
+    heard = {
+        name: await admission.groups_of(people.person(name)) for name in ("owner", "admin", "reviewer", "stranger")
+    }
+    told = outbox.groups_of(conversation)
+    assert [name for name, groups in heard.items() if set(groups) & set(told)] == ["owner", "admin", "reviewer"]
 
 
 async def test_an_approval_whose_time_is_over_is_told_too(people):

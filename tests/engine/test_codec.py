@@ -8,7 +8,7 @@ import pytest
 from agentweb.engine import enums, events
 from agentweb.engine.codec import KINDS, decode, encode, kind_of
 from agentweb.engine.messages import AssistantMessage, ToolCall, ToolResult
-from agentweb.engine.terms import Circle, Consent, Named, Terms
+from agentweb.engine.terms import Circle, Consent, Later, Named, Terms
 from agentweb.engine.usage import Usage
 
 USAGE = Usage(turns=2, input_tokens=10, cost=Decimal("0.00001000"), seconds=1.5)
@@ -16,7 +16,7 @@ FAULT = events.ModelFault(enums.ErrorKind.RATE_LIMIT, "Too many requests.", True
 CALL = ToolCall("c1", "write_file", {"path": "a"}, '{"path": "a"}', "call_0", extra={"signature": "x"})
 BROKEN = ToolCall("c2", "write_file", None, '{"pa', invalid=enums.Invalid.TRUNCATED, detail="cut off")
 
-TERMS = Terms(5, (Circle(True, "admin", Named(1, "Auditors"), (Named(2, "ann"),)),), 2, True)
+TERMS = Terms(5, (Circle(True, "admin", Named(1, "Auditors"), (Named(2, "ann"),), Later(30, "reviewer")),), 2, True)
 
 EXAMPLES = [
     events.RunStarted("m1", "Assistant", "scripted", 10, "d" * 64),

@@ -2,12 +2,13 @@
 
 import pytest
 
-from agentweb.engine.terms import Circle, Named, Terms
+from agentweb.engine.terms import Circle, Later, Named, Terms
 from agentweb.policy.judging import judge
 from agentweb.policy.terms_words import told
 from tests.policy.rules import ALLOW, ANN, ASK, DENY, HIGH, LOW, RAISE, facts, rule
 
 PLAIN = rule(ASK)
+LATER = Later(30, "reviewer")
 ADMINS, MEMBERS = Circle(role="admin"), Circle(role="member")
 
 
@@ -27,6 +28,12 @@ ADMINS, MEMBERS = Circle(role="admin"), Circle(role="member")
             LOW,
             Terms(circles=(ADMINS, MEMBERS)),
             id="each rule's own people, who must be the same",
+        ),
+        pytest.param(
+            (rule(ASK, later=LATER), rule(ASK, deciders=ADMINS)),
+            LOW,
+            Terms(circles=(Circle(later=LATER), ADMINS)),
+            id="others join those whom the same rule names",
         ),
         pytest.param((rule(ASK, "clock", wait_minutes=5),), LOW, None, id="rules that mean other calls do not count"),
         pytest.param(
@@ -64,6 +71,10 @@ def test_the_words_that_bind_a_decision_name_each_rule_with_terms_and_its_versio
     ("terms", "words"),
     [
         (Terms(30), "an approval by whoever may write in the conversation, and admins of the team; within 30 minutes"),
+        (
+            Terms(circles=(Circle(role="admin", later=Later(30, "reviewer")),)),
+            "an approval by admins of the team; after 30 minutes also by reviewers of the team",
+        ),
         (
             Terms(0, (Circle(True, "admin", Named(1, "Auditors"), (ANN,)), MEMBERS), 2, True),
             "2 approvals by who asked, admins of the team, the group Auditors, ann who are also among: "

@@ -2,13 +2,14 @@
 
 import pytest
 
-from agentweb.engine.terms import Circle
+from agentweb.engine.terms import Circle, Later
 from agentweb.policy import stored
 from agentweb.policy.faults import MESSAGES, faults
 from agentweb.policy.words import described, line
 from tests.policy.rules import ALLOW, ANN, ASK, BUILDER, DEMO, DENY, HIGH, LOW, MEDIUM, RAISE, REPORTS, rule
 
 ANN_OR_WHO_ASKED = Circle(True, people=(ANN,))
+LATER = Later(30, "admin")
 ADMINS = Circle(role="admin")
 OPEN_PATH = {"properties": {"path": {"pattern": "^reports/"}}}
 FULL = rule(
@@ -54,6 +55,12 @@ FULL = rule(
             rule(ASK, needed=3, deciders=Circle(True, people=(ANN,))), [("needed", "few")], id="two are not three"
         ),
         pytest.param(rule(ASK, needed=2, deciders=Circle(True, people=(ANN,))), [], id="two are two"),
+        pytest.param(rule(ASK, wait_minutes=60, later=LATER), [], id="others before the time is over"),
+        pytest.param(rule(ASK, wait_minutes=30, later=LATER), [("later_minutes", "later_late")], id="too late"),
+        pytest.param(rule(ASK, later=Later(0, "admin")), [("later_minutes", "later_when")], id="others, but when"),
+        pytest.param(rule(ASK, later=Later(9)), [("later_people", "later_nobody")], id="nobody after a while"),
+        pytest.param(rule(DENY, later=LATER), [("later", "terms")], id="others where nobody is asked"),
+        pytest.param(rule(ASK, needed=2, later=LATER, deciders=Circle(True)), [], id="others join"),
         pytest.param(rule(ASK, reason="x"), [("reason", "reason")], id="a reason without a refusal"),
         pytest.param(rule(ALLOW, risk=HIGH), [("verdict", "high")], id="high never runs by itself"),
         pytest.param(rule(ASK, attended=False), [("verdict", "nobody")], id="nobody to ask"),
@@ -86,6 +93,7 @@ def test_what_keeps_a_rule_from_being_saved(one, expected):
     [
         FULL,
         rule(ASK),
+        rule(ASK, later=Later(30, "reviewer", BUILDER, (ANN,))),
         rule(ASK, wait_minutes=5, needed=2, apart=True, deciders=Circle(True, "admin", BUILDER, (ANN, DEMO))),
         rule(RAISE, raise_to=HIGH, tainted=True),
         rule(ASK, attended=False),
@@ -107,6 +115,9 @@ def test_a_rule_comes_back_as_it_was_stored(one):
         pytest.param([{"says": "allow", "tool": 5}], id="a number for a name"),
         pytest.param([{"says": "allow", "condition": ["path"]}], id="a list for a schema"),
         pytest.param([{"says": "ask", "wait_minutes": -5}], id="a wait that was over before it began"),
+        pytest.param([{"says": "ask", "later": {"minutes": 0, "role": "admin"}}], id="others from the beginning"),
+        pytest.param([{"says": "ask", "later": {"minutes": 5}}], id="nobody after a while"),
+        pytest.param([{"says": "ask", "later": {"role": "admin"}}], id="others, but nobody knows when"),
         pytest.param([{"says": "ask", "needed": -1}], id="less than nobody"),
         pytest.param([{"says": "ask", "deciders": "ann"}], id="a name for people"),
         pytest.param([{"says": "ask", "deciders": {"people": []}}], id="nobody, which must not become everybody"),

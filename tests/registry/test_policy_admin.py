@@ -8,7 +8,7 @@ from django.db.models import ProtectedError
 
 from agentweb.engine.messages import ToolCall
 from agentweb.engine.ports import Allow, Ask, Deny
-from agentweb.engine.terms import Circle, Named, Terms
+from agentweb.engine.terms import Circle, Later, Named, Terms
 from agentweb.policy.rules import Says
 from agentweb.registry import catalog, services
 from agentweb.registry.models import Policy, PolicyRule, PolicyVersion, Tool
@@ -97,6 +97,17 @@ def test_who_may_decide_is_kept_with_the_version_and_comes_with_the_verdict(site
     assert "2 approvals by admins of the team, the group Auditors, member, owner" in site.get(version).content.decode()
     with pytest.raises(ProtectedError):
         group.delete()
+
+
+def test_who_may_decide_later_comes_with_the_verdict_and_must_be_somebody(site, cast):
+    assert list(refused(posted(site, verdict="ask", later_minutes="5"))) == ["later_people"]
+    assert list(refused(posted(site, verdict="ask", later_people=[cast.member.pk]))) == ["later_minutes"]
+    assert list(refused(posted(site, verdict="deny", later_minutes="5", later_role="admin"))) == ["later_minutes"]
+    sent = {"later_minutes": "30", "later_role": "reviewer", "later_people": [cast.member.pk]}
+    assert posted(site, tool="write_*", verdict="ask", **sent).status_code == 302
+    (verdict,) = judge("write_file")
+    later = Later(30, "reviewer", None, (Named(cast.member.pk, "member"),))
+    assert verdict.terms == Terms(circles=(Circle(later=later),))
 
 
 def test_a_rule_for_an_agent_of_another_team_is_refused(site, cast):

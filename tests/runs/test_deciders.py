@@ -90,6 +90,7 @@ def test_a_person_may_decide_and_it_waits_for_them_by_the_same_rule(cast, case):
     assert may_approve(cast, approval) == expected.split()
     assert [name for name in PEOPLE if approval in approvals_waiting_for(cast.person(name))] == expected.split()
     assert [name for name in PEOPLE if waiting_count(cast.person(name))] == expected.split()
+    assert {person.username for person in asking.who_may(approval)} == set(expected.split())
     listed = [(name, mark_decidable(cast.person(name), approvals_for(cast.person(name)))) for name in PEOPLE]
     assert [name for name, rows in listed if rows and rows[0].may_decide] == expected.split()
 

@@ -6,8 +6,8 @@ from django.http import HttpRequest
 from ninja import Query, Router
 
 from agentweb.api import paging
-from agentweb.api.shapes import DecisionIn, approval_out, grant_out, taint_out
-from agentweb.runs import decisions, granted, grants, selectors, taint
+from agentweb.api.shapes import DecisionIn, DelegationIn, approval_out, grant_out, taint_out
+from agentweb.runs import decisions, delegating, granted, grants, selectors, taint
 
 router = Router(tags=["approvals"])
 Status = Literal["pending", "approved", "modified", "rejected", "answered", "expired", "cancelled"]
@@ -51,6 +51,13 @@ def decide(request: HttpRequest, approval_id: str, body: DecisionIn):
         remember=grants.Wish(**body.grant.dict()) if body.grant else None,
     )
     return approval_out(decided)
+
+
+@router.post("/approvals/{approval_id}/delegation")
+def delegate(request: HttpRequest, approval_id: str, body: DelegationIn):
+    """Let somebody else of the team decide in your place: ``to`` is a user name. You may not approve any more."""
+    found = selectors.approval_for(request.user, approval_id)
+    return approval_out(delegating.hand_over(user=request.user, approval=found, to=body.to, comment=body.comment))
 
 
 @router.get("/conversations/{conversation_id}/grants")

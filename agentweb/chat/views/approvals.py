@@ -89,7 +89,7 @@ def approvals_count(request: HttpRequest) -> HttpResponse:
 @page
 def approval_decide(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
     """One decision. Whoever comes too late, or left something out, gets the card as it truly is."""
-    approval = _of_a_call(request, public_id)
+    approval = of_a_call(request, public_id)
     kind = request.POST.get("decision", "")
     try:
         _complete(request, approval, kind)
@@ -107,30 +107,30 @@ def approval_decide(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
     except looking.Changed as error:
         return _preview_again(request, approval, Invalid(error.text))
     except Conflict as error:
-        return _card(request, approval, conflict=error.text, status=409)
+        return card_answer(request, approval, conflict=error.text, status=409)
     except Invalid as error:
         return _refused(request, approval, kind, error)
     if not is_fragment(request):
-        return _back(request, approval)
-    return changes_lists(_card(request, approval, focus=True))
+        return back_to(request, approval)
+    return changes_lists(card_answer(request, approval, focus=True))
 
 
 @require_POST
 @page
 def approval_look(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
     """Show anew what the call would do; the card says so when that has changed."""
-    approval = _of_a_call(request, public_id)
+    approval = of_a_call(request, public_id)
     try:
         changed = looking.look_again(approval=approval)
     except Conflict as error:
-        return _card(request, approval, conflict=error.text, status=409)
+        return card_answer(request, approval, conflict=error.text, status=409)
     if not is_fragment(request):
-        return _back(request, approval)
+        return back_to(request, approval)
     words = _("The call would do something else by now. What you see is how it stands.")
-    return _card(request, approval, conflict=words if changed else "")
+    return card_answer(request, approval, conflict=words if changed else "")
 
 
-def _of_a_call(request: HttpRequest, public_id: uuid.UUID) -> Approval:
+def of_a_call(request: HttpRequest, public_id: uuid.UUID) -> Approval:
     approval = selectors.approval_for(request.user, public_id)
     if approval.call is None:
         raise NotFound(_("There is no such approval, or it is not yours to see."))
@@ -183,10 +183,10 @@ def _refused(request: HttpRequest, approval: Approval, kind: str, error: Invalid
         "response": text_of(request, "response"),
         "checked": request.POST.get("checked") == "yes",
     }
-    return _card(request, approval, problems=problems, typed=typed, status=422)
+    return card_answer(request, approval, problems=problems, typed=typed, status=422)
 
 
-def _card(
+def card_answer(
     request: HttpRequest,
     approval: Approval,
     *,
@@ -204,7 +204,7 @@ def _card(
     return full_page(request, "chat/card.html", context, status=status)
 
 
-def _back(request: HttpRequest, approval: Approval) -> HttpResponse:
+def back_to(request: HttpRequest, approval: Approval) -> HttpResponse:
     if place_of(request.POST.get("back")) == "inbox":
         return redirect("approvals")
     response = redirect("conversation", approval.run.conversation.public_id)
@@ -219,11 +219,11 @@ def _back(request: HttpRequest, approval: Approval) -> HttpResponse:
 @page
 def approval_modify(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
     """GET: a form made from the tool's schema. POST: what would change, or the form again (``step=edit``, errors)."""
-    approval = _of_a_call(request, public_id)
+    approval = of_a_call(request, public_id)
     if not approval.may_decide:
         raise Forbidden(str(WORDS[approval.why_not or Why.LOOKS_ONLY]))
     if approval.status != Approval.Status.PENDING or is_overdue(approval):
-        return _card(request, approval, conflict=_("This call no longer waits for a decision."), status=409)
+        return card_answer(request, approval, conflict=_("This call no longer waits for a decision."), status=409)
     schema = decisions.parameters(approval)
     if request.method != "POST":
         return _form(request, approval, schema_forms.show(schema, votes.shown_arguments(approval)))
@@ -242,7 +242,7 @@ def _object(value: Any) -> dict[str, Any]:
 
 
 def _form(request: HttpRequest, approval: Approval, form: schema_forms.SchemaForm, status: int = 200) -> HttpResponse:
-    return _panel(request, approval, FORM, status, form=form)
+    return panel_answer(request, approval, FORM, status, form=form)
 
 
 def _preview(request: HttpRequest, approval: Approval, arguments: Any, status: int = 200, **more: Any) -> HttpResponse:
@@ -250,7 +250,7 @@ def _preview(request: HttpRequest, approval: Approval, arguments: Any, status: i
     look = looking.look_at(approval, arguments)
     shown = approval_part(Approval(arguments=arguments, risk=approval.risk, effect=look.effect, preview=look.preview))
     context = {"changes": changes, "arguments_json": canonical(arguments), "would": shown, "seen": look.seen, **more}
-    return _panel(request, approval, "chat/_modify_preview.html", status, **context)
+    return panel_answer(request, approval, "chat/_modify_preview.html", status, **context)
 
 
 def _preview_again(request: HttpRequest, approval: Approval, error: Invalid) -> HttpResponse:
@@ -262,13 +262,13 @@ def _preview_again(request: HttpRequest, approval: Approval, error: Invalid) -> 
         arguments = _object(_posted_arguments(request))
     except Invalid as unreadable:
         form = schema_forms.show(schema, votes.shown_arguments(approval))
-        return _panel(request, approval, FORM, 422, form=form, problems=[unreadable.text])
+        return panel_answer(request, approval, FORM, 422, form=form, problems=[unreadable.text])
     if problems := schema_forms.problems_of(schema, arguments):
         return _form(request, approval, schema_forms.show(schema, arguments, problems), status=422)
     return _preview(request, approval, arguments, status=422, problems=words, typed=typed)
 
 
-def _panel(request: HttpRequest, approval: Approval, panel: str, status: int, **context: Any) -> HttpResponse:
+def panel_answer(request: HttpRequest, approval: Approval, panel: str, status: int, **context: Any) -> HttpResponse:
     card = card_of(selectors.call_for(request.user, _call_id(approval)))
     fragment = is_fragment(request)
     context |= {

@@ -15,7 +15,8 @@ def channel_of(conversation: str) -> str:
     return f"aw:c:{conversation}"
 
 
-# Groups of the channel layer: all sockets of one person, of those who chat in a team, of the admins among them.
+# Groups of the channel layer: all sockets of one person, of those who chat in a team, of the admins among
+# them, of those who review it.
 
 
 def person_group(user: int) -> str:
@@ -28,3 +29,7 @@ def team_group(team: int) -> str:
 
 def admins_group(team: int) -> str:
     return f"admins.{team}"
+
+
+def reviewers_group(team: int) -> str:
+    return f"reviewers.{team}"
