@@ -7,6 +7,7 @@ import pytest
 from agentweb.engine import sentences
 from agentweb.engine.enums import Purpose, ResultKind
 from agentweb.engine.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
+from agentweb.llm.config import ToolProtocol
 from agentweb.llm.scripted import everyday, files, projects, snake, talk
 from agentweb.llm.scripted.brain import find_task
 from agentweb.llm.scripted.model import ScriptedModel
@@ -279,6 +280,26 @@ async def test_going_on_after_the_limit_continues_the_task():
     second = await play("continue", desk, before=first.messages)
     assert second.names == [["read_file"], ["write_file"]]
     assert '"strict": true' in desk.files["tsconfig.json"]
+
+
+@pytest.mark.parametrize("protocol", ToolProtocol)
+@pytest.mark.parametrize(
+    "question", ["Make a snake game", "Compare the weather in Beijing and Shenzhen", "清理没用的依赖"]
+)
+async def test_going_on_in_the_middle_of_several_calls_continues_with_the_next(question, protocol):
+    at_once = Desk()
+    whole = await play(question, at_once)
+    for limit in (1, 2, 3):
+        desk, model = Desk(), ScriptedModel(delay_s=0, protocol=protocol)
+        told = await play(question, desk, model=model, max_turns=limit)
+        done = told.arguments
+        for _ in whole.arguments:
+            if not told.answer.startswith(("Not finished", "未完成")):
+                break
+            told = await play("Continue", desk, model=model, before=told.messages, max_turns=limit)
+            done = [*done, *told.arguments]
+        assert (done, told.answer) == (whole.arguments, whole.answer)
+    assert desk.files == at_once.files
 
 
 async def test_the_same_conversation_gives_the_same_bytes():

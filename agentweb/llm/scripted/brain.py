@@ -103,7 +103,9 @@ def respond(body: Mapping[str, Json]) -> Turn:
     if protocol is ToolProtocol.NATIVE:
         return _respond(body)
     plain = forms.native_body(body, protocol)
-    return _respond(plain) if asks_to_wrap_up(plain) else forms.one_by_one(_respond, plain)
+    if asks_to_wrap_up(plain):
+        return _respond(plain)
+    return forms.one_by_one(_respond, plain, _chosen(plain["messages"])[0].position)
 
 
 def _respond(body: Mapping[str, Json]) -> Turn:
@@ -134,7 +136,16 @@ def _two_cities(question: str) -> bool:
 
 
 def _read(messages: list[Mapping[str, Json]], tools: frozenset[str]) -> tuple[Scene, Task]:
-    """The question that is being worked on: the latest that fits a task, or an older one that is to go on."""
+    """What is known of the question that is being worked on."""
+    chosen, task, current = _chosen(messages)
+    notes = tuple(one.text for one in current if one.position > chosen.position) if task else ()
+    scene = Scene(chosen.text, notes, read_results(messages, chosen.position), tools)
+    return scene, task or talk.introduce
+
+
+def _chosen(messages: list[Mapping[str, Json]]) -> tuple[Asked, Task | None, list[Asked]]:
+    """The question that is being worked on, with what was said since: the latest that fits a task, or an older one that
+    is to go on."""
     current, earlier = read_questions(messages)
     chosen, task = _latest_known(current)
     if task is None and current and _GO_ON.match(current[-1].text):
@@ -143,9 +154,7 @@ def _read(messages: list[Mapping[str, Json]], tools: frozenset[str]) -> tuple[Sc
             current = [chosen]
     if chosen is None:
         chosen = current[0] if current else Asked(len(messages), "")
-    notes = tuple(one.text for one in current if one.position > chosen.position) if task else ()
-    scene = Scene(chosen.text, notes, read_results(messages, chosen.position), tools)
-    return scene, task or talk.introduce
+    return chosen, task, current
 
 
 def _latest_known(asked: list[Asked]) -> tuple[Asked | None, Task | None]:

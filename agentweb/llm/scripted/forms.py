@@ -15,7 +15,6 @@ from agentweb.llm.config import ToolProtocol
 from agentweb.llm.protocols.json_action import CALL_TOOL, FINISH, RESULT_OF
 from agentweb.llm.protocols.rules import INVENTED, JSON_OPENING, TEXT_OPENING, TOOLS
 from agentweb.llm.protocols.text import ACTION, ACTION_INPUT, FINAL_ANSWER, OBSERVATION, THOUGHT
-from agentweb.llm.scripted.scene import ends_work
 from agentweb.llm.scripted.turn import Call, Turn
 
 _OPENINGS = {TEXT_OPENING: ToolProtocol.TEXT, JSON_OPENING: ToolProtocol.JSON_ACTION}
@@ -63,11 +62,11 @@ def native_body(body: Body, protocol: ToolProtocol) -> Body:
     return {**body, "messages": messages, "tools": tools}
 
 
-def one_by_one(respond: Respond, body: Body) -> Turn:
-    """The next call of the turn that is being worked on, or the next turn when all calls of it have results."""
+def one_by_one(respond: Respond, body: Body, since: int) -> Turn:
+    """The next call of the turn that is being worked on, or the next turn when all calls of it have results. ``since``:
+    where the question stands that is worked on, perhaps with an answer at a limit behind it."""
     messages = list(body["messages"])
-    asked = max((at for at, message in enumerate(messages) if ends_work(message)), default=-1)
-    calls = [at for at, m in enumerate(messages) if at > asked and m.get("role") == "assistant"]
+    calls = [at for at, message in enumerate(messages) if at > since and message.get("tool_calls")]
     done = 0
     while True:
         turn = respond({**body, "messages": _without(messages, calls[done:])})
