@@ -209,6 +209,11 @@ def _run_paused(fact: events.RunPaused, _tool: str) -> Telling:
     return Telling(words % {"count": len(fact.calls)}, "circle-pause", "waiting")
 
 
+def _run_held(fact: events.RunHeld, _tool: str) -> Telling:
+    words = _("Held by an emergency stop of %(what)s, by %(by)s")
+    return Telling(words % {"what": fact.what or _("everything"), "by": fact.by}, "ban", "waiting", fact.reason)
+
+
 def _run_finished(fact: events.RunFinished, _tool: str) -> Telling:
     icon = reasons.OUTCOME_ICONS[fact.outcome]
     sentence = reasons.sentence(fact.reason) if fact.reason is not Reason.DONE else ""
@@ -249,5 +254,6 @@ _TELLERS: dict[type[events.Event], Callable[[Any, str], Telling]] = {
     events.QuestionDecided: _question_decided,
     events.TurnFinished: _turn_finished,
     events.RunPaused: _run_paused,
+    events.RunHeld: _run_held,
     events.RunFinished: _run_finished,
 }

@@ -12,6 +12,7 @@ from agentweb.chat.views import (
     exports,
     files,
     grants,
+    halts,
     inbox,
     messages,
     preferences,
@@ -64,6 +65,8 @@ urlpatterns = [
     path("approvals/<uuid:public_id>/modify", approvals.approval_modify, name="approval_modify"),
     path("approvals/<uuid:public_id>/delegate", delegating.approval_delegate, name="approval_delegate"),
     path("approvals/<uuid:public_id>/remember", grants.approval_remember, name="approval_remember"),
+    path("halts/", halts.halts, name="halts"),
+    path("halts/<uuid:public_id>/lift", halts.halt_lift, name="halt_lift"),
     path("grants/", grants.own_grants, name="grants"),
     path("grants/<uuid:public_id>/revoke", grants.grant_revoke, name="grant_revoke"),
 ]

@@ -47,6 +47,7 @@ NOT_KNOWN = (
     "This call was interrupted after it had started. Whether it took effect is not known, and nobody could find out. "
     "Look whether it did before you do the same again."
 )
+HALTED = "Ended by an admin, who has stopped this for now; part of its effect may have happened."
 NO_PREVIEW = "What this call would do could not be worked out beforehand."
 
 INVALID = {

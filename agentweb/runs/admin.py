@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 
 from agentweb.engine.codec import KINDS
 from agentweb.engine.enums import Reason, ResultKind
-from agentweb.runs import grants, standing
+from agentweb.runs import grants, halting, standing
 from agentweb.runs.backtest_admin import BacktestAdmin
 from agentweb.runs.looks import log_look
 from agentweb.runs.models import (
@@ -23,6 +23,7 @@ from agentweb.runs.models import (
     Conversation,
     Event,
     Grant,
+    Halt,
     Message,
     Run,
     Spending,
@@ -198,6 +199,28 @@ class GrantAdmin(Record):
     def revoke(self, request: HttpRequest, chosen: models.QuerySet[Grant]) -> None:
         count = grants.revoke_all(user=request.user, rows=chosen)
         words = ngettext("%(count)d grant was revoked.", "%(count)d grants were revoked.", count)
+        self.message_user(request, words % {"count": count})
+
+
+@admin.register(Halt)
+class HaltAdmin(ReadOnly):
+    """Emergency stops. They begin on a page of their own, which shows first what they would hold."""
+
+    actions = ["lift"]
+    list_display = ["__str__", "kind", "team", "reason", "by", "created_at", "ended_at", "ended_by"]
+    list_filter = ["kind", ("ended_at", admin.EmptyFieldListFilter), "team"]
+    list_select_related = ["agent", "team", "by", "ended_by"]
+    search_fields = ["tool", "agent__name", "by__username", "reason"]
+    date_hierarchy = "created_at"
+
+    def has_lift_permission(self, request: HttpRequest) -> bool:
+        return halting.may_everywhere(request.user)
+
+    @admin.action(description=_("Let go on what was stopped"), permissions=["lift"])
+    def lift(self, request: HttpRequest, chosen: models.QuerySet[Halt]) -> None:
+        rows = halting.mark(request.user, list(chosen.filter(ended_at=None)))
+        count = sum(halting.lift(user=request.user, halt=halt) for halt in rows)
+        words = ngettext("%(count)d run goes on.", "%(count)d runs go on.", count)
         self.message_user(request, words % {"count": count})
 
 

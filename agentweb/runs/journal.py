@@ -12,15 +12,17 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import BigAutoField, DurationField, F, PositiveIntegerField, Q, QuerySet, UUIDField
+from django.db.models import BigAutoField, DurationField, Exists, F, PositiveIntegerField, Q, QuerySet, UUIDField
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from agentweb.engine import events
 from agentweb.engine.codec import decode, encode, kind_of
-from agentweb.engine.enums import Outcome
-from agentweb.runs import chain, outbox, starting
-from agentweb.runs.models import Approval, Event, QueuedMessage, Run, WorkerProcess
+from agentweb.engine.enums import CallStatus, Outcome, ResultKind
+from agentweb.engine.messages import ToolResult
+from agentweb.engine.sentences import HALTED
+from agentweb.runs import chain, halts, outbox, starting
+from agentweb.runs.models import Approval, Call, Event, Halt, QueuedMessage, Run, WorkerProcess
 from agentweb.runs.projection import Projection
 from agentweb.schema.json_text import canonical
 from agentweb.schema.text import clean_json
@@ -56,13 +58,14 @@ class Claimed:
 @dataclass(frozen=True, slots=True)
 class Appended:
     """What became of a batch: its first and last number, and whether its end (pause or finish) was refused because
-    something arrived meanwhile."""
+    something arrived meanwhile. ``halt``: the row id of the emergency stop that it ran into."""
 
     first: int
     last: int
     finished: bool = False
     paused: bool = False
     refused: bool = False
+    halt: int = 0
 
 
 def claim(run: str, worker: WorkerProcess) -> Claimed | None:
@@ -70,9 +73,48 @@ def claim(run: str, worker: WorkerProcess) -> Claimed | None:
     try:
         with transaction.atomic():
             row: Run | None = _FREE.first(public_id=run, lease=timedelta(seconds=settings.LEASE_SECONDS))
-            return _taken(row, worker) if row else None
+            if row is None or _held_up(row):
+                return None
+            return _taken(row, worker)
     except LeaseLost:
         return None
+
+
+def _held_up(row: Run) -> bool:
+    """Hold a queued run that an emergency stop lets do nothing. A wish to end it comes first."""
+    if not row.halts_stand or row.status != Run.Status.QUEUED or row.cancel_requested_at:
+        return False
+    halt = halts.stopped(halts.standing(), agent=row.agent_id, team=row.conversation.team_id)
+    return halt is not None and _hold(row, halt.pk)
+
+
+def _hold(row: Run, halt: int, before: events.Batch = ()) -> bool:
+    """Whether the stop still counts; who ends it waits until the run is held, and then finds it."""
+    stop = Halt.objects.select_for_update(of=("self",)).filter(pk=halt, ended_at=None).first()
+    if stop is None:
+        return False
+    what = stop.agent.name if stop.agent else stop.tool
+    _write(row, (*before, events.RunHeld(str(stop.public_id), what, stop.by.display_name, stop.reason)))
+    return True
+
+
+def hold(claimed: Claimed, halt: int) -> bool:
+    """Hold a run that is at work, with its calls that run closed; False where the stop is over, or people want the run
+    to end. Raises LeaseLost."""
+    with transaction.atomic():
+        row: Run | None = _LOCKED.first(pk=claimed.run_id)
+        if row is None or row.epoch != claimed.epoch or row.status != Run.Status.RUNNING:
+            raise LeaseLost(claimed.run)
+        if row.cancel_requested_at:
+            return False
+        closed = tuple(_ended(call) for call in row.calls.filter(status=Call.Status.STARTED).order_by("pk"))
+        return _hold(row, halt, closed)
+
+
+def _ended(call: Call) -> events.ToolFinished:
+    public_id = str(call.public_id)
+    result = ToolResult(public_id, HALTED, ResultKind.CANCELLED)
+    return events.ToolFinished(public_id, call.name, result, CallStatus.CANCELLED)
 
 
 def _taken(row: Run, worker: WorkerProcess) -> Claimed:
@@ -111,6 +153,7 @@ def append(claimed: Claimed, batch: events.Batch) -> Appended:
         row: Run | None = _LOCKED.first(pk=claimed.run_id)
         if row is None or row.epoch != claimed.epoch or row.status != Run.Status.RUNNING:
             raise LeaseLost(claimed.run)
+        halt, batch = halts.against(row, batch) if row.halts_stand else (None, batch)
         batch, refused = _admitted(row, batch)
         first = row.last_event + 1
         if batch:
@@ -121,7 +164,8 @@ def append(claimed: Claimed, batch: events.Batch) -> Appended:
         last=first + len(batch) - 1,
         finished=isinstance(end, events.RunFinished),
         paused=isinstance(end, events.RunPaused),
-        refused=refused,
+        refused=refused or halt is not None,
+        halt=halt.pk if halt else 0,
     )
 
 
@@ -166,7 +210,8 @@ _UNREAD = (
 
 def _locked() -> QuerySet[Run]:
     """Runs, each locked alone where the database can: PostgreSQL does not lock what an outer join may lack."""
-    return Run.objects.select_for_update(of=("self",)).select_related("conversation").defer(*_UNREAD).order_by()
+    runs = Run.objects.select_for_update(of=("self",)).select_related("conversation").defer(*_UNREAD).order_by()
+    return runs.annotate(halts_stand=Exists(Halt.objects.filter(ended_at=None)))
 
 
 def _free(lease: fixed.Slot) -> Q:
@@ -257,6 +302,7 @@ def mark_queued(row: Run, *, release: bool = False) -> bool:
     changed = (waiting if release else waiting.filter(held_at=None)).update(
         status=Run.Status.QUEUED,
         held_at=None,
+        halt=None,
         queued_at=timezone.now(),
         enqueued_at=timezone.now(),
         enqueued_times=F("enqueued_times") + 1,

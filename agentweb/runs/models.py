@@ -13,6 +13,7 @@ from agentweb.runs.approval_models import Approval, CallAnswer
 from agentweb.runs.asking_models import ApprovalTerms, Decider, Delegation, Vote
 from agentweb.runs.backtest_models import Backtest, BacktestedCall
 from agentweb.runs.grant_models import Grant, GrantUse
+from agentweb.runs.halt_models import Halt
 from agentweb.runs.idempotency import IdempotencyKey
 from agentweb.runs.spending import Spending, TopUp
 from agentweb.runs.taint_models import Taint
@@ -28,6 +29,7 @@ __all__ = [  # models with modules of their own
     "Delegation",
     "Grant",
     "GrantUse",
+    "Halt",
     "IdempotencyKey",
     "Spending",
     "Taint",
@@ -141,6 +143,7 @@ class Run(models.Model):
     stop_after = models.CharField(max_length=9, blank=True, editable=False)
     goals = models.JSONField(default=list, editable=False)  # how the goal checks of the last answer came out
     held_at = models.DateTimeField(null=True, editable=False)  # its worker was lost: a person must let it go on
+    halt = models.ForeignKey("runs.Halt", models.SET_NULL, related_name="held_runs", null=True, editable=False)
     queued_at = models.DateTimeField(null=True, editable=False)
     enqueued_at = models.DateTimeField(null=True, editable=False)
     enqueued_times = models.PositiveSmallIntegerField(default=0, editable=False)

@@ -18,15 +18,7 @@ from agentweb.engine.usage import Usage
 from agentweb.registry.models import Risk
 from agentweb.runs import asking, grants, spending, taint
 from agentweb.runs.expiry import end_of_wait
-from agentweb.runs.models import (
-    Approval,
-    Call,
-    CallAnswer,
-    Conversation,
-    Message,
-    QueuedMessage,
-    Run,
-)
+from agentweb.runs.models import Approval, Call, CallAnswer, Conversation, Halt, Message, QueuedMessage, Run
 from agentweb.teams import fixed
 
 COUNTED = tuple(field.name for field in fields(Usage))
@@ -380,6 +372,12 @@ class Projection:
             "attempts": 0,
             "held_at": self.now if event.lost else None,
         }
+
+    @_apply.register
+    def _(self, event: events.RunHeld) -> None:
+        halt = Halt.objects.only("pk").get(public_id=event.halt)
+        held = {"status": Run.Status.WAITING, "owner": None, "attempts": 0, "held_at": self.now, "halt_id": halt.pk}
+        self.changes |= held
 
     @_apply.register
     def _(self, event: events.RunFinished) -> None:

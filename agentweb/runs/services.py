@@ -289,7 +289,7 @@ def resume_run(*, user: User, run: Run) -> None:
     """Let a run go on that is held since its worker was lost. Raises Conflict when it is not."""
     needs(run.conversation.may.decide)
     with transaction.atomic():
-        if not Run.objects.filter(pk=run.pk, held_at__isnull=False).exists() or not journal.mark_queued(
+        if not Run.objects.filter(pk=run.pk, held_at__isnull=False, halt=None).exists() or not journal.mark_queued(
             run, release=True
         ):
             raise Conflict(_("The run does not wait for someone to let it go on."), {"status": run.status})

@@ -55,7 +55,7 @@ def often() -> Q:
 
 def held() -> Q:
     """Runs that lost their worker, and that a person must let go on."""
-    return Q(status=Run.Status.WAITING, held_at__isnull=False)
+    return Q(status=Run.Status.WAITING, held_at__isnull=False, halt=None)
 
 
 def approvals() -> Approvals:

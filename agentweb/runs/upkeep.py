@@ -54,12 +54,14 @@ def _enqueue_again(pk: int, run: UUID, epoch: int, times: int) -> int:
 
 
 def queue_decided() -> int:
-    """Waiting runs that have something to do: a decision that was not taken up, or a wish to end."""
+    """Waiting runs that have something to do: a decision that was not taken up, a wish to end, or the
+    end of the emergency stop that held them."""
     taken_up = Approval.objects.filter(run=OuterRef("pk"), taken_at=None).exclude(status=Approval.Status.PENDING)
     answers = CallAnswer.objects.filter(run=OuterRef("pk"), taken_at=None)
-    wish = Q(cancel_requested_at__isnull=False) | ~Q(stop_after="")
+    wish = Q(cancel_requested_at__isnull=False) | (~Q(stop_after="") & Q(halt=None))
+    over = Q(halt__ended_at__isnull=False)
     news = Q(held_at=None) & (Exists(taken_up) | Exists(answers))
-    found = Run.objects.filter(status=Run.Status.WAITING).filter(news | wish)
+    found = Run.objects.filter(status=Run.Status.WAITING).filter(news | wish | over)
     count = 0
     for run in found.order_by("pk")[:AT_MOST]:
         with transaction.atomic():

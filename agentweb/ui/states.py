@@ -33,6 +33,8 @@ def run_state(run: Run, calls: list[Call], labels: Mapping[str, str], *, asks: b
         return State(_("Stopping…"), "loader-circle", "live")
     if run.status == Run.Status.QUEUED:
         return queued_state(run)
+    if run.halt_id:
+        return State(_("Held by an emergency stop"), "ban", "waiting")
     if run.held_at:
         return State(_("Waiting: its worker was lost"), "circle-pause", "waiting")
     if run.status == Run.Status.WAITING:
@@ -70,7 +72,7 @@ def finished_state(outcome: str) -> State:
 def matters_of(**which: OuterRef) -> dict[str, Exists | Subquery]:
     """What `listed_state` must know of each row of a list, to annotate it with; ``which`` finds the runs of a row."""
     questions = Approval.objects.filter(call=None, status=Approval.Status.PENDING, **which)
-    calls = Call.objects.filter(status__in=FOR_PEOPLE, run__status=Run.Status.WAITING, **which)
+    calls = Call.objects.filter(status__in=FOR_PEOPLE, run__status=Run.Status.WAITING, run__halt=None, **which)
     return {"asks": Exists(questions), "open_call": Subquery(calls.order_by("-status").values("status")[:1])}
 
 

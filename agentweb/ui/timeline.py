@@ -100,7 +100,7 @@ def _run_part(view: RunView, names: dict[str, str], may: Rights, latest: Run | N
         may_cancel=may.cancel and run.live and not run.cancel_requested_at,
         may_retry=may.write and unanswered and is_latest,
         newest=is_latest or run.live,
-        may_resume=may.decide and run.held_at is not None,
+        may_resume=may.decide and run.held_at is not None and run.halt_id is None,
         more_turns=run.agent.max_turns if may_continue else 0,
         goals=goal_lines(run.goals),
     )

@@ -4,12 +4,14 @@ import asyncio
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import datetime
 
 from django import db
 from django.conf import settings
 from redis.exceptions import RedisError
 
 from agentweb.engine.enums import StopAfter
+from agentweb.runs import halts
 from agentweb.runs.live import keys
 from agentweb.runs.live.connections import listening_connection
 from agentweb.runs.models import Run
@@ -28,6 +30,7 @@ class RunControls:
     def __init__(self, epoch: int, task: "asyncio.Task[object] | None") -> None:
         self.epoch = epoch
         self.stop_after: StopAfter | None = None
+        self.halted: int | None = None
         self._task = task
         self._cancelled = asyncio.Event()
 
@@ -42,6 +45,12 @@ class RunControls:
         self.stop_after = StopAfter(stop_after) if stop_after else None
         if cancelled:
             self._cancelled.set()
+
+    def halt(self, halt: int) -> None:
+        """An emergency stop, with this row id, has hit the run: whatever is under way here ends, and it is held."""
+        if self.halted is None:
+            self.halted = halt
+            self.lost()
 
     def lost(self) -> None:
         """Another worker has the run: whatever is under way here ends now."""
@@ -98,9 +107,7 @@ class ControlDesk:
 
     async def _read(self) -> None:
         ids = list(self._runs)
-        rows = await self._database.run(
-            lambda: list(Run.objects.filter(pk__in=ids).values_list("pk", "epoch", "cancel_requested_at", "stop_after"))
-        )
+        rows, hit = await self._database.run(lambda: _wishes(ids))
         for run_id, epoch, cancel_requested_at, stop_after in rows:
             controls = self._runs.get(run_id)
             if controls is None or controls.epoch > epoch:
@@ -109,3 +116,11 @@ class ControlDesk:
                 controls.lost()
             else:
                 controls.update(cancelled=cancel_requested_at is not None, stop_after=stop_after)
+                if run_id in hit:
+                    controls.halt(hit[run_id])
+
+
+def _wishes(ids: list[int]) -> tuple[list[tuple[int, int, datetime | None, str]], dict[int, int]]:
+    """What people asked of these runs, and those that an emergency stop has hit, each with its row id."""
+    runs = Run.objects.filter(pk__in=ids).values_list("pk", "epoch", "cancel_requested_at", "stop_after")
+    return list(runs), halts.hitting(ids)

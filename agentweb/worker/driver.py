@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -104,6 +104,8 @@ class Drive:
                 await self._recorder.record(failure(loaded.transcript, loaded.usage, fault, Reason.ATTEMPTS))
                 return
             appended = await self._work(await self._load(self._prepare))
+            if appended is not None and appended.halt and await self._hold(appended.halt):
+                return
             if appended is None or not appended.refused:
                 return
 
@@ -155,7 +157,17 @@ class Drive:
     async def _let_go(self) -> None:
         """The process ends, or the lease was lost: show what there is and give back what is still held."""
         await self._shop.flusher.settle(self._lane)
+        if self._controls.halted is not None:
+            with suppress(LeaseLost):
+                if await self._hold(self._controls.halted):
+                    return
         await self._give_back()
+
+    async def _hold(self, halt: int) -> bool:
+        """An emergency stop: a message that was being written is closed with its text, and the run is held. False where
+        the stop is over by now. Raises LeaseLost."""
+        await self._load(self._read)
+        return await self._shop.database.run(lambda: journal.hold(self._claimed, halt))
 
     async def _give_back(self) -> None:
         await self._shop.database.run(lambda: journal.release(self._claimed))

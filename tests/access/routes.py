@@ -18,6 +18,7 @@ OWNERS = {
     "calls": "call",
     "grants": "grant",
     "together": "tool",
+    "halts": "halt",
 }
 NAMES = {
     "queue": "queued",

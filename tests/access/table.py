@@ -15,6 +15,7 @@ class Needs(Enum):
     MANAGE = "owner or admin"
     DECIDE = "may decide about its calls"
     REVIEW = "reviewer or admin of the team"
+    ADMIN = "admin of the team"
     STAFF = "may use the admin"
 
 
@@ -30,8 +31,9 @@ ALLOWED = {
     Needs.MANAGE: {"private": {"owner", "admin"}, "team": {"owner", "admin"}},
     Needs.DECIDE: {"private": {"owner", "admin"}, "team": {"owner", "member", "admin"}},
     Needs.REVIEW: {"private": {"admin", "reviewer"}, "team": {"admin", "reviewer"}},
+    Needs.ADMIN: {"private": {"admin"}, "team": {"admin"}},
 }
-HIDDEN = {Needs.REVIEW}  # others are not even told that the page is there
+HIDDEN = {Needs.REVIEW, Needs.ADMIN}  # others are not even told that the page is there
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,9 @@ PAGES = [
     Row("approvals/<approval>/remember", "GET", Needs.DECIDE),
     Row("approvals/<approval>/delegate", "GET", Needs.DECIDE),
     Row("grants/", "GET", Needs.SIGN_IN),
+    Row("halts/", "GET", Needs.ADMIN),
+    Row("halts/", "POST", Needs.ADMIN, {"what": "nonsense"}),
+    Row("halts/<halt>/lift", "POST", Needs.ADMIN),
     Row("grants/<grant>/revoke", "POST", Needs.DECIDE),
     Row("audit/", "GET", Needs.REVIEW),
     Row("audit/runs/<run>/", "GET", Needs.REVIEW),

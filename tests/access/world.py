@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from agentweb.runs import grants, services, workspaces
-from agentweb.runs.models import Approval, Conversation, Grant, Message, QueuedMessage, Run
+from agentweb.runs.models import Approval, Conversation, Grant, Halt, Message, QueuedMessage, Run
 from agentweb.runs.selectors import conversation_for
 from tests.cast import Cast
 from tests.runs.waiting_call import waiting_approvals
@@ -25,6 +25,7 @@ class World:
     message: Message
     queued: QueuedMessage
     grant: Grant
+    halt: Halt
 
     @cached_property
     def ids(self) -> dict[str, str]:
@@ -37,6 +38,7 @@ class World:
             "message": str(self.message.public_id),
             "question": str(self.question.public_id),
             "grant": str(self.grant.public_id),
+            "halt": str(self.halt.public_id),
             "queued": str(self.queued.public_id),
             "path": PATH,
             "tool": "write_file",
@@ -60,6 +62,7 @@ def make_world(cast: Cast, visibility: str) -> World:
         message=conversation.messages.order_by("pk").first(),
         queued=QueuedMessage.objects.get(run=run),
         grant=grants.give(user=cast.owner, approval=approval, wish=grants.Wish("conversation")),
+        halt=Halt.objects.create(kind="tool", tool="no_such_tool", team=cast.team, reason="test", by=cast.admin),
     )
 
 

@@ -58,6 +58,7 @@ EXAMPLES = [
     events.QuestionAsked("a2", enums.Question.BUDGET, {"turns": None}, {"amount": 0.25}, "d", "budget", True),
     events.QuestionDecided("a1", enums.Question.CIRCLES, enums.ApprovalStatus.EXPIRED),
     events.TurnFinished(1),
+    events.RunHeld("h1", "write_file", "Ada", "it deletes too much"),
     events.RunPaused(("c1", "c2"), USAGE),
     events.RunFinished(enums.Outcome.FAILED, enums.Reason.MODEL_ERROR, "No answer.", USAGE, FAULT),
 ]

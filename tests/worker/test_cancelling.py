@@ -14,6 +14,7 @@ import pytest
 from agentweb.engine.enums import Outcome
 from agentweb.registry import catalog
 from agentweb.registry.models import Agent, ChatModel, Tool
+from agentweb.runs import halting
 from agentweb.runs.models import Run
 from agentweb.runs.selectors import run_for
 from agentweb.runs.services import cancel_run, send_message
@@ -96,6 +97,10 @@ class Working:
         self._job = threading.Thread(target=process.advance, args=[str(self.run.public_id)])
         self._job.start()
 
+    def wait(self) -> None:
+        self._job.join(60)
+        assert not self._job.is_alive()
+
     def cancel(self) -> float:
         """Seconds until the job has ended, with the run recorded as cancelled."""
         began = time.monotonic()
@@ -138,3 +143,20 @@ def test_a_tool_is_gone_and_no_other_starts(people, agent, process, name):
         until(slow_tools.ended, AT_ONCE_S, "it has ended")
     assert kinds(working.run).count("ToolStarted") == 1
     assert kinds(working.run)[-1] == "RunFinished"
+
+
+@pytest.mark.parametrize("what", ["tool", "agent"])
+def test_an_emergency_stop_ends_the_tool_and_the_run_goes_on_when_it_is_let(people, agent, process, what):
+    chosen = {"tool": {"agent": None, "tool": "slow_program"}, "agent": {"agent": agent, "tool": ""}}[what]
+    working = Working(people, agent, process, "[[call slow_program]] Done")
+    until(lambda: slow_tools.begun() is not None, what="the tool works")
+    pids = slow_tools.begun()
+    halt = halting.begin(user=people.admin, kind=what, team=people.team, reason="It hangs", **chosen)
+    until(lambda: Run.objects.get(pk=working.run.pk).halt == halt, what="the run is held")
+    working.wait()
+    until(lambda: not any(map(lives, pids)), what="its processes are gone")
+    assert kinds(working.run)[-2:] == ["ToolFinished", "RunHeld"]
+    halting.lift(user=people.admin, halt=halting.halt_for(people.admin, halt.public_id))
+    process.advance(str(working.run.public_id))
+    assert Run.objects.get(pk=working.run.pk).outcome == Outcome.ANSWERED
+    assert kinds(working.run).count("ToolStarted") == 1

@@ -37,6 +37,7 @@ from agentweb.engine.events.run import (
     NoteAdded,
     RunClaimed,
     RunFinished,
+    RunHeld,
     RunPaused,
     RunResumed,
     RunStarted,
@@ -78,6 +79,7 @@ __all__ = [
     "ResultReceived",
     "RunClaimed",
     "RunFinished",
+    "RunHeld",
     "RunPaused",
     "RunResumed",
     "RunStarted",
@@ -128,6 +130,7 @@ Event = (
     | QuestionDecided
     | TurnFinished
     | RunPaused
+    | RunHeld
     | RunFinished
 )
 Live = Delta | ToolProgressed

@@ -120,6 +120,17 @@ class RunPaused:
 
 
 @dataclass(frozen=True, slots=True)
+class RunHeld:
+    """An emergency stop, whose id is ``halt``, holds the run until somebody ends it. ``what`` names the tool or agent
+    that is stopped, and is empty for everything."""
+
+    halt: str
+    what: str
+    by: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class RunFinished:
     """The end, with totals. ``text`` says the reason in plain words."""
 

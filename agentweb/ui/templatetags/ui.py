@@ -14,8 +14,8 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from agentweb.engine.enums import NoteKind
-from agentweb.runs import taint, waiting
-from agentweb.runs.models import Message
+from agentweb.runs import halting, halts, taint, waiting
+from agentweb.runs.models import Conversation, Halt, Message
 from agentweb.toolbox.workspace import readable_size
 from agentweb.ui import hidden, icons, message_html, notes, reasons, theming, timeline
 
@@ -65,6 +65,22 @@ def pending_count(context: Context) -> int:
 def taint_of(conversation: int, may_clear: bool) -> dict[str, Any]:
     """The untrusted texts of a conversation (its row id) that nobody has cleared; one query."""
     return {"rows": taint.standing(conversation), "may_clear": may_clear}
+
+
+@register.simple_tag
+def halts_of(conversation: Conversation) -> list[Halt]:
+    """The emergency stops that people of the conversation should know of."""
+    return halts.concerning(conversation)
+
+
+@register.simple_tag(takes_context=True)
+def may_halt(context: Context) -> bool:
+    return bool(halting.teams_for(context["request"].user))
+
+
+@register.simple_tag
+def tool_label(label: str) -> str:
+    return _(label)
 
 
 @register.simple_tag
