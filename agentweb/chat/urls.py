@@ -56,6 +56,7 @@ urlpatterns = [
     path("runs/<uuid:public_id>/queue/<uuid:queued_id>/edit", messages.queued_edit, name="queued_edit"),
     path("runs/<uuid:public_id>/queue/<uuid:queued_id>/remove", messages.queued_remove, name="queued_remove"),
     path("approvals/", approvals.approvals, name="approvals"),
+    path("approvals/mail", inbox.approvals_mail, name="approvals_mail"),
     path("approvals/pulse", inbox.approvals_pulse, name="approvals_pulse"),
     path("approvals/together/<slug:tool>", inbox.approvals_together, name="approvals_together"),
     path("approvals/together/<slug:tool>/decide", inbox.approvals_decide_together, name="approvals_decide_together"),

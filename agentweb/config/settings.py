@@ -254,7 +254,13 @@ STATICFILES_DIRS = [BASE_DIR / "static", NINJA / "static"]
 WORKSPACES_DIR = DATA_DIR / "workspaces"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 6 * 1024 * 1024
 
-EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+# Mail and requests to others: how they leave, how the site is named in them, and how long something waits before.
+vars().update(environ.Env.email_url_config(env.str("EMAIL_URL", default="") or "consolemail://"))
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = env.str("EMAIL_FROM", default="") or "agentweb@localhost"
+SITE_URL = env.str("SITE_URL", default="").rstrip("/")
+NOTICE_MINUTES = positive("NOTICE_MINUTES", 5)
+WEBHOOKS_TO_PRIVATE_ADDRESSES = env.bool("WEBHOOKS_TO_PRIVATE_ADDRESSES", default=False)
 
 # How long a silent worker keeps its runs, how often it says that it lives, how often lost runs are looked for.
 LEASE_SECONDS = positive("LEASE_SECONDS", 30)

@@ -30,10 +30,11 @@ from agentweb.runs.models import (
     Taint,
     TopUp,
 )
+from agentweb.runs.notice_admin import WebhookAdmin
 from agentweb.runs.rights import rights
 from agentweb.teams.access import role_in
 
-__all__ = ["BacktestAdmin"]  # admins with modules of their own
+__all__ = ["BacktestAdmin", "WebhookAdmin"]  # admins with modules of their own
 
 
 class ReadOnly(admin.ModelAdmin):

@@ -63,6 +63,7 @@ class Approval(models.Model):
     decided_at = models.DateTimeField(_("decided"), null=True)
     taken_at = models.DateTimeField(null=True)
     expires_at = models.DateTimeField(_("expires"), null=True)
+    noticed_at = models.DateTimeField(null=True, editable=False)  # when people were told by mail that it waits
     created_at = models.DateTimeField(_("asked"), auto_now_add=True)
 
     class Meta:
@@ -81,7 +82,7 @@ class Approval(models.Model):
                 name="about_a_call_or_the_run",
             ),
         ]
-        indexes = [models.Index(fields=["status", "id"])]
+        indexes = [models.Index(fields=["status", "id"]), models.Index(fields=["status", "noticed_at", "created_at"])]
 
     @property
     def on_terms(self) -> ApprovalTerms | None:

@@ -15,6 +15,7 @@ from agentweb.runs.backtest_models import Backtest, BacktestedCall
 from agentweb.runs.grant_models import Grant, GrantUse
 from agentweb.runs.halt_models import Halt
 from agentweb.runs.idempotency import IdempotencyKey
+from agentweb.runs.notice_models import Delivery, NoticeWish, Webhook
 from agentweb.runs.spending import Spending, TopUp
 from agentweb.runs.taint_models import Taint
 from agentweb.teams.models import Team
@@ -27,14 +28,17 @@ __all__ = [  # models with modules of their own
     "CallAnswer",
     "Decider",
     "Delegation",
+    "Delivery",
     "Grant",
     "GrantUse",
     "Halt",
     "IdempotencyKey",
+    "NoticeWish",
     "Spending",
     "Taint",
     "TopUp",
     "Vote",
+    "Webhook",
 ]
 
 

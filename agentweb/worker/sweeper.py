@@ -8,7 +8,7 @@ from collections.abc import Callable
 from django import db
 from django.conf import settings
 
-from agentweb.runs import asking, backtests, upkeep
+from agentweb.runs import asking, backtests, notices, upkeep
 from agentweb.runs.models import WorkerProcess
 from agentweb.worker.database import DatabaseThreads
 
@@ -41,6 +41,7 @@ async def sweep(worker: WorkerProcess, database: DatabaseThreads, held: Callable
         upkeep.queue_decided,
         upkeep.enqueue_waiting_for_worker,
         backtests.ask_again,
+        notices.ask_for_sending,
     )
     for duty in duties:
         await database.run(duty)

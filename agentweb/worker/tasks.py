@@ -8,7 +8,7 @@ from django.db import connection
 from kombu.asynchronous import get_event_loop
 from structlog.contextvars import bind_contextvars, unbind_contextvars
 
-from agentweb.runs import backtests
+from agentweb.runs import backtests, notices
 from agentweb.worker import process
 
 SOON_S = 0.005
@@ -25,6 +25,15 @@ def backtest(row: int) -> None:
     """Try a policy on recorded calls."""
     try:
         backtests.run(row)
+    finally:
+        connection.close()
+
+
+@shared_task(name=notices.TASK, ignore_result=True)
+def send_notices(_about: str) -> None:
+    """Tell people and programs of what has waited for long."""
+    try:
+        notices.send()
     finally:
         connection.close()
 

@@ -66,6 +66,7 @@ PAGES = [
     Row("c/list", "GET", Needs.SIGN_IN),
     Row("approvals/", "GET", Needs.SIGN_IN),
     Row("approvals/count", "GET", Needs.SIGN_IN),
+    Row("approvals/mail", "POST", Needs.SIGN_IN),
     Row("approvals/pulse", "POST", Needs.SIGN_IN),
     Row("approvals/together/<tool>", "GET", Needs.SIGN_IN),
     Row("approvals/together/<tool>/decide", "POST", Needs.SIGN_IN),

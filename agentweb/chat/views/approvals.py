@@ -15,7 +15,7 @@ from agentweb.chat.forms import text_of
 from agentweb.chat.views.cards import card_of, place_of
 from agentweb.chat.views.grants import wish_of
 from agentweb.engine.enums import DecisionKind
-from agentweb.runs import decisions, looking, selectors, votes, waiting
+from agentweb.runs import decisions, looking, notices, selectors, votes, waiting
 from agentweb.runs.deciders import WORDS, Why
 from agentweb.runs.errors import Conflict, Forbidden, Invalid, NotFound
 from agentweb.runs.expiry import is_overdue
@@ -41,7 +41,13 @@ def approvals(request: HttpRequest) -> HttpResponse:
     With ``show=decided``: what was decided last."""
     show = "decided" if request.GET.get("show") == "decided" else "waiting"
     cards = _inbox(request, show)
-    context = {"nav": "approvals", "show": show, "cards": cards, "groups": _groups(cards)}
+    context = {
+        "nav": "approvals",
+        "show": show,
+        "cards": cards,
+        "groups": _groups(cards),
+        "mail": notices.wants_mail(request.user),
+    }
     return full_page(request, "chat/approvals.html", context)
 
 

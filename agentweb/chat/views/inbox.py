@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from agentweb.chat.forms import text_of
-from agentweb.runs import batches, selectors, waiting
+from agentweb.runs import batches, notices, selectors, waiting
 from agentweb.runs.batches import Pick
 from agentweb.runs.errors import Invalid
 from agentweb.runs.live import presence
@@ -105,4 +105,12 @@ def approvals_decide_together(request: HttpRequest, tool: str) -> HttpResponse:
     messages.info(request, words % {"number": decided.done})
     for text in dict.fromkeys(decided.others):
         messages.warning(request, text)
+    return redirect("approvals")
+
+
+@require_POST
+@page
+def approvals_mail(request: HttpRequest) -> HttpResponse:
+    """Whether this person wants a mail about what has waited for long."""
+    notices.wish(user=request.user, mail=request.POST.get("mail") == "on")
     return redirect("approvals")

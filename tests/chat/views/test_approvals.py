@@ -259,7 +259,7 @@ def test_the_card_says_how_old_the_preview_is_and_looks_again(cast, client, sett
     settings.WORKSPACES_DIR = tmp_path
     asked = waiting_approvals(cast, cast.builder_run(), arguments=ARGUMENTS, looked=True)[0]
     card = client.get(f"/cards/call/{asked.call.public_id}")
-    assert "Looked at 0 minutes ago" in text_of(card)
+    assert "Preview made 0 minutes ago" in text_of(card)
     same = client.post(f"/approvals/{asked.public_id}/look", headers=HTMX)
     assert "something else" not in text_of(same)
 

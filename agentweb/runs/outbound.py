@@ -1,0 +1,69 @@
+"""A request to an address that somebody typed in: never to the site's own network unless the operator allows it."""
+
+import http.client
+import ipaddress
+import socket
+import ssl
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+TIMEOUT_S = 10.0
+
+
+class Refused(Exception):
+    """The request was not made, or not taken; says why in English."""
+
+
+def post(url: str, body: bytes, headers: Mapping[str, str], *, allow_private: bool) -> int:
+    """Send it once, following nothing, and give back the status. Raises Refused for all but 2xx.
+
+    The name is looked up once and that very address is connected to, so it cannot be another one by then."""
+    parts = urlsplit(url)
+    host, secure = parts.hostname or "", parts.scheme == "https"
+    if parts.scheme not in ("http", "https") or not host:
+        raise Refused("The address must begin with http:// or https://.")
+    port = parts.port or (443 if secure else 80)
+    address = _address(host, port, allow_private=allow_private)
+    connection = _Pinned(host, port, address, secure=secure)
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    try:
+        connection.request("POST", path, body, dict(headers))
+        status = connection.getresponse().status
+    except (OSError, http.client.HTTPException) as error:
+        raise Refused(f"The server could not be reached: {type(error).__name__}.") from error
+    finally:
+        connection.close()
+    if not 200 <= status < 300:
+        raise Refused(f"The server answered with {status}.")
+    return status
+
+
+def _address(host: str, port: int, *, allow_private: bool) -> str:
+    """The first address of the name; each of them must be one of the public internet."""
+    try:
+        found = [str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+    except OSError as error:
+        raise Refused("The name of the server is not known.") from error
+    if not allow_private and not all(_is_public(each) for each in found):
+        raise Refused("The address leads into a private network, which the operator has not allowed.")
+    return found[0]
+
+
+def _is_public(address: str) -> bool:
+    known = ipaddress.ip_address(address.partition("%")[0])
+    mapped = getattr(known, "ipv4_mapped", None)
+    known = mapped or known
+    return known.is_global and not known.is_multicast
+
+
+class _Pinned(http.client.HTTPConnection):
+    """A connection to one address; the certificate must be that of the name."""
+
+    def __init__(self, host: str, port: int, address: str, *, secure: bool) -> None:
+        super().__init__(host, port, timeout=TIMEOUT_S)
+        self._at, self._secure = address, secure
+
+    def connect(self) -> None:
+        self.sock = socket.create_connection((self._at, self.port), self.timeout)
+        if self._secure:
+            self.sock = ssl.create_default_context().wrap_socket(self.sock, server_hostname=self.host)
