@@ -34,8 +34,10 @@ class Decided:
 
 
 def together(user: User, tool: str) -> list[Approval]:
-    """What may be decided at once: the person's waiting approvals of this tool at low risk, the oldest first."""
+    """What may be decided at once: the person's waiting approvals of this tool at low risk, the oldest first. Where
+    somebody has changed the arguments, people look at the card."""
     found = waiting.approvals_waiting_for(user).filter(call__name=tool, risk=Risk.LOW, requires_comment=False)
+    found = found.filter(terms__proposal__isnull=True)
     return list(found.select_related("call__message").order_by("pk")[:MOST])
 
 

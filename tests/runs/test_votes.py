@@ -2,8 +2,10 @@
 
 import pytest
 
+from agentweb.engine.enums import Risk
 from agentweb.engine.terms import Circle, Terms
 from agentweb.runs import decisions, transcripts
+from agentweb.runs.batches import together as together_of
 from agentweb.runs.errors import Conflict
 from agentweb.runs.models import Approval, Run, Vote
 from agentweb.runs.selectors import approval_for
@@ -73,6 +75,9 @@ def test_changed_arguments_ask_the_others_anew(cast, approval):
     assert votes() == [("owner", "approve", True), ("member", "modify", False)]
     with pytest.raises(Conflict, match="has changed"):
         say(cast.owner, approval, digest="digest")
+    told = browser(cast.owner).post("/approvals/pulse", {"shown": approval.public_id}).json()["states"]
+    card = browser(cast.owner).get(f"/cards/call/{approval.call.public_id}").content.decode()
+    assert f'data-asks="{approval.public_id} {told[str(approval.public_id)][1]}"' in card
     decided = say(cast.owner, approval)
     assert (decided.status, decided.final_arguments, decided.digest) == ("modified", OTHER, "digest")
 
@@ -99,6 +104,13 @@ def test_the_card_says_who_has_said_what_and_what_would_run(cast, approval):
     assert "member has changed the arguments." in card
     assert "b.txt" in card
     assert "for other arguments" in card
+
+
+def test_what_somebody_has_changed_is_not_decided_with_others_at_once(cast):
+    first, second = waiting_approvals(cast, cast.builder_run("team"), 2, terms=TWO, risk=Risk.LOW)
+    assert together_of(cast.owner, "write_file") == [first, second]
+    say(cast.member, first, "modify", arguments=OTHER)
+    assert together_of(cast.owner, "write_file") == [second]
 
 
 def test_the_page_counts_a_vote_and_shows_the_card_again(cast, approval):
