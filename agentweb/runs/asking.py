@@ -76,9 +76,15 @@ def escalate() -> int:
 def _tell(row: Approval) -> int:
     told = Decider.objects.filter(approval=row, from_at__lte=Now(), told_at=None).update(told_at=Now())
     if told:
-        outbox.touch(row.run, cards=[card_of(row)])
-        outbox.inbox_changed(row.run.conversation)
+        tell(row)
     return bool(told)
+
+
+def tell(row: Approval) -> None:
+    """Others may decide now: pages show it, and people are reminded anew of what waits. Inside a transaction."""
+    Approval.objects.filter(pk=row.pk).update(noticed_at=None)
+    outbox.touch(row.run, cards=[card_of(row)])
+    outbox.inbox_changed(row.run.conversation)
 
 
 def look_for_stranded() -> int:
@@ -100,8 +106,7 @@ def _turn(row: Approval) -> int:
     before = row.terms.stranded
     changed = ApprovalTerms.objects.filter(approval=row, stranded=before).update(stranded=not before)
     if changed:
-        outbox.touch(row.run, cards=[card_of(row)])
-        outbox.inbox_changed(row.run.conversation)
+        tell(row)
     return changed
 
 

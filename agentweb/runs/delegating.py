@@ -4,10 +4,8 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from agentweb.runs import outbox
-from agentweb.runs.asking import members_of
+from agentweb.runs.asking import members_of, tell
 from agentweb.runs.asking_models import ApprovalTerms, Delegation
-from agentweb.runs.cards import card_of
 from agentweb.runs.deciders import WORDS, Why, forget_terms, mark, may, read_terms
 from agentweb.runs.decisions import MAX_COMMENT, still_open
 from agentweb.runs.errors import Forbidden, Invalid
@@ -49,9 +47,7 @@ def hand_over(*, user: User, approval: Approval, to: str, comment: str = "") -> 
         if approval.on_terms is None:
             ApprovalTerms.objects.create(approval=approval)
         Delegation.objects.create(approval=approval, by=user, to=person, comment=comment, created_at=timezone.now())
-        run.conversation = approval.run.conversation
-        outbox.touch(run, cards=[card_of(approval)])
-        outbox.inbox_changed(run.conversation)
+        tell(approval)
     forget_terms(approval)
     mark(user, [approval])
     return approval

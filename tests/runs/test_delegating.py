@@ -135,7 +135,9 @@ def test_after_a_while_others_may_as_well_and_are_told_once(cast):
     assert asking.escalate() == 0
     Decider.objects.exclude(from_at=None).update(from_at=timezone.now() - HOUR)
     assert may_approve(cast, approval) == waits_for(cast) == ["member", "admin", "reviewer"]
+    Approval.objects.update(noticed_at=timezone.now())
     assert [asking.escalate() for _ in range(2)] == [1, 0]
+    assert Approval.objects.get().noticed_at is None  # so people are reminded by mail anew
     card = text_of(browser(cast.owner).get(f"/cards/call/{approval.call.public_id}"))
     assert "May decide as well, since nobody has: reviewers of the team, member" in card
 
