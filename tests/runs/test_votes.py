@@ -2,17 +2,19 @@
 
 import pytest
 
+from agentweb.engine import closing
 from agentweb.engine.enums import Risk
 from agentweb.engine.terms import Circle, Terms
-from agentweb.runs import decisions, transcripts
+from agentweb.runs import decisions, journal, transcripts
 from agentweb.runs.batches import together as together_of
 from agentweb.runs.errors import Conflict
 from agentweb.runs.models import Approval, Run, Vote
 from agentweb.runs.selectors import approval_for
 from agentweb.runs.votes import shown_digest
 from agentweb.runs.waiting import waiting_count
-from tests.cast import make_cast
+from tests.cast import make_cast, make_worker
 from tests.chat.views.person import browser, text_of
+from tests.runs.replayed import replayed
 from tests.runs.test_decisions import together
 from tests.runs.waiting_call import waiting_approvals
 
@@ -47,11 +49,15 @@ def test_two_different_people_must_approve(cast, approval):
     assert Run.objects.get().status == Run.Status.QUEUED
 
 
-def test_all_who_agreed_stand_in_what_the_run_takes_up(cast, approval):
+def test_all_who_agreed_stand_in_what_the_run_takes_up_and_in_its_record(cast, approval):
     say(cast.owner, approval)
     say(cast.member, approval)
-    decision = transcripts.load(Run.objects.get())[0].calls[str(approval.call.public_id)].decision
-    assert [(one.by, one.comment) for one in decision.consents] == [("owner", "owner"), ("member", "member")]
+    run, call = Run.objects.get(), str(approval.call.public_id)
+    entry = transcripts.load(run)[0].calls[call]
+    assert [(one.by, one.comment) for one in entry.decision.consents] == [("owner", "owner"), ("member", "member")]
+    journal.append(journal.claim(str(run.public_id), make_worker("next")), closing.decided(entry))
+    run.refresh_from_db()
+    assert replayed(run).calls[call].decision == transcripts.load(run)[0].calls[call].decision == entry.decision
 
 
 @pytest.mark.parametrize(("decision", "status"), [("reject", "rejected"), ("respond", "answered")])
