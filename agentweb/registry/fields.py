@@ -25,10 +25,7 @@ class JsonObjectField(forms.CharField):
         try:
             found = parse_json(text)
         except JsonError as error:
-            words = _("This is not valid JSON: %(error)s")
-            raise ValidationError(
-                words, code="json", params={"error": render(error.keyword, error.params, gettext)}
-            ) from error
+            raise ValidationError(render(error.keyword, error.params, gettext), code="json") from error
         if not isinstance(found, dict):
             raise ValidationError(_("Enter a JSON object: names and values in curly brackets."), code="json")
         if clean_json(found) != found:

@@ -24,7 +24,7 @@ OUR_HEADERS = frozenset((*FRAMING, "accept", "accept-encoding", "content-length"
 SECRET_FIELD = re.compile(
     r"(api|access|private)[_-]?key|secret|passw(or)?d|authorization|(access|auth|api)_?token", re.I
 )
-OUR_BODY_FIELDS = ("messages", "stream", "tools", "tool_choice", "functions")
+OUR_BODY_FIELDS = ("model", "messages", "stream", "tools", "tool_choice", "functions")
 
 
 def http_address(value: str) -> None:

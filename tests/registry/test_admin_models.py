@@ -126,6 +126,7 @@ def test_a_kept_key_does_not_move_to_another_server(site, moved):
         ("body", '{"stop": "\\u0000"}'),
         ("body", "[" * 5000),
         ("body", '{"messages": []}'),
+        ("body", '{"model": "another"}'),
         ("body", '{"stream": false}'),
         ("temperature", "hot"),
         ("temperature", "-0.1"),

@@ -70,7 +70,7 @@ def test_an_admin_adds_a_check_and_new_runs_keep_it(site, fields):
         ({"kind": "file"}, "path", "needs this"),
         ({"kind": "file", "path": "../secret"}, "path", ".."),
         ({"kind": "json"}, "schema", "needs this"),
-        ({"kind": "json", "schema": "{nonsense"}, "schema", "not valid JSON"),
+        ({"kind": "json", "schema": "{nonsense"}, "schema", "Not valid JSON"),
         ({"kind": "json", "schema": '{"type": "text"}'}, "schema", "no JSON Schema"),
         ({"kind": "text"}, "pattern", "needs this"),
         ({"kind": "text", "pattern": "(("}, "pattern", "pattern"),

@@ -57,7 +57,7 @@ def verdict(who: Who, tool: str = "write_file", **arguments):
         ({"verdict": "allow", "risk": "high"}, "verdict", "high risk are always asked about"),
         ({"verdict": "ask", "reason": "x"}, "reason", "Only a rule that refuses"),
         ({"verdict": "raise"}, "raise_to", "Say which level"),
-        ({"condition": "{"}, "condition", "not valid JSON"),
+        ({"condition": "{"}, "condition", "Not valid JSON"),
         ({"condition": "[1]"}, "condition", "Enter a JSON object"),
         ({"condition": '{"properties": {"path": {"type": "banana"}}}'}, "condition", "properties.path.type"),
         ({"condition": '{"pattern": "(a+)+b"}'}, "condition", "endless time"),
