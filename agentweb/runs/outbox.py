@@ -91,7 +91,7 @@ def send(task: str, about: int | str, wait_s: float = 0) -> None:
     if not settings.REDIS_URL:
         return  # nobody has named a broker; the sweep of a worker finds the row
     try:
-        import_string(settings.CELERY_APP).send_task(task, args=[about], ignore_result=True, countdown=wait_s or None)
+        import_string(settings.CELERY_APP).hint(task, about, wait_s)
     except (OperationalError, OSError) as error:
         logger.warning("The broker did not take %s of %s (%s); it stays queued.", task, about, type(error).__name__)
 

@@ -62,8 +62,8 @@ class Jobs:
 
     sent: list[str] = field(default_factory=list)
 
-    def send_task(self, name: str, **about: Any) -> None:
-        self.sent.append(f"{name}: {about}")
+    def hint(self, task: str, about: Any, wait_s: float = 0) -> None:
+        self.sent.append(f"{task}: {about}")
 
 
 JOBS = Jobs()
