@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('registry', '0001_first_release'),
+        ('registry', '0008_policies_with_versions'),
     ]
 
     operations = [

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('runs', '0001_first_release'),
+        ('runs', '0002_estimated_calls'),
     ]
 
     operations = [
