@@ -41,6 +41,8 @@ class ValkeyServer:
             self._process = None
 
     def _answers(self) -> bool:
+        if self._process is None or self._process.poll() is not None:
+            raise AssertionError("Valkey did not start; somebody else may have its port")
         try:
             return bool(self.client.ping())
         except redis.ConnectionError:

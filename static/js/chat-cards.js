@@ -5,6 +5,13 @@ const FIRST_PAUSE = 1000, LAST_PAUSE = 30000; // milliseconds
 const ENDED = new Set(["finished", "rejected", "expired", "cancelled"]); // calls in which nothing works any more
 const byId = (id) => document.getElementById(id);
 
+// Who decides and who has agreed may change while someone writes an answer on the same card.
+function renewFacts(shown, fresh) {
+  shown.dataset.seen = fresh.dataset.seen;
+  const facts = fresh.querySelector("[data-facts]");
+  if (facts) shown.querySelector("[data-facts]")?.replaceWith(facts);
+}
+
 export class Cards {
   constructor(log) {
     this.log = log;
@@ -30,6 +37,7 @@ export class Cards {
       const isOlder = Number(fresh.dataset.seen) < Number(shown.dataset.seen);
       const isAlike = ["asks", "status"].every((name) => shown.dataset[name] === fresh.dataset[name]);
       const asksTheSame = refreshed && shown.dataset.asks && isAlike;
+      if (asksTheSame && !isOlder) renewFacts(shown, fresh);
       if (isOlder || asksTheSame) event.preventDefault();
     });
   }

@@ -177,7 +177,7 @@ class ChatStream extends HTMLElement {
     const { run } = frame;
     this.held.set(run, [frame]);
     const look = async () => {
-      const sending = byId("composer-text")?.form.classList.contains("htmx-request");
+      const sending = document.querySelector("#composer.htmx-request, #log form.htmx-request");
       if (!byId(`run-${run}`) && !sending) {
         const how = { source: this, target: "#log", swap: "beforeend" };
         await htmx.ajax("GET", `/cards/run/${run}?part=section`, how);

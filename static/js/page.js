@@ -84,7 +84,7 @@
   const inWords = new Intl.RelativeTimeFormat(document.documentElement.lang, { numeric: "auto" });
   setInterval(() => {
     for (const time of document.querySelectorAll("time[data-age]")) {
-      const minutes = Math.round((Date.now() - new Date(time.dateTime)) / 60000);
+      const minutes = Math.floor((Date.now() - new Date(time.dateTime)) / 60000);
       if (minutes > 0) time.textContent = minutes < 60 ? inWords.format(-minutes, "minute") : inWords.format(-Math.round(minutes / 60), "hour");
     }
   }, 30000);

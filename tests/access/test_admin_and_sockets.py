@@ -59,7 +59,7 @@ async def opened(path: str, cookie: str) -> str | int:
     """``open``, or the code with which the socket was closed."""
     application = SessionMiddlewareStack(URLRouter(websocket_urlpatterns))
     communicator = WebsocketCommunicator(application, path, headers=[(b"cookie", cookie.encode())])
-    await communicator.connect()
-    first = await communicator.receive_output(timeout=5)
+    await communicator.connect(timeout=60)
+    first = await communicator.receive_output(timeout=60)
     await communicator.disconnect()
     return first["code"] if first["type"] == "websocket.close" else "open"

@@ -103,7 +103,7 @@ def test_a_run_whose_worker_dies_right_after_the_claim_goes_on(site: Site, perso
 
 def test_the_text_of_a_broken_answer_is_kept_and_the_new_attempt_stands_below_it(site: Site, person: Person, reader):
     [victim] = site.just(1)
-    run = person.asks("[[tokens=40 rate=20]]")
+    run = person.asks("[[tokens=100 rate=20]]")
     reading = reader(run)
     until(lambda: reading.tokens() >= 5, what="some words have come")
     site.kill(victim)

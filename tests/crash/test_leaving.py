@@ -6,12 +6,11 @@ from collections.abc import Callable
 from agentweb.engine.enums import Outcome, Reason
 from agentweb.runs.models import Message
 from tests.crash.record import check_record
-from tests.crash.site import Asked, Person, Site
+from tests.crash.site import LONG_S, Asked, Person, Site
 from tests.crash.traces import Order
 from tests.waiting import until
 
 DRAIN_S = 2.0
-A_FEW_S = 8.0
 
 
 def test_a_worker_that_is_asked_to_leave_hands_its_runs_on_and_no_call_is_unknown(site: Site, person: Person, reader):
@@ -20,14 +19,14 @@ def test_a_worker_that_is_asked_to_leave_hands_its_runs_on_and_no_call_is_unknow
     site.just(2)
     acting = _paying(site, person, "leave-0")
     leaver = site.holder(acting)
-    telling = _on(site, leaver, lambda: person.asks("[[tokens=80 rate=20 ttft=0]]"))
+    telling = _on(site, leaver, lambda: person.asks("[[tokens=140 rate=20 ttft=0]]"))
     reading = reader(telling)
     until(lambda: reading.tokens() >= 3, what="both runs are under way")
     site.signal(leaver, signal.SIGTERM)
     site.traces.release("leave-0")
-    until(lambda: telling.kinds.count("RunClaimed") == 2, DRAIN_S + A_FEW_S, "the answer goes on elsewhere")
+    until(lambda: telling.kinds.count("RunClaimed") == 2, LONG_S, "the answer goes on elsewhere")
     assert site.holder(telling) not in ("", leaver)
-    site.leaves(leaver, DRAIN_S + A_FEW_S)
+    site.leaves(leaver, LONG_S)
 
     assert acting.ends().outcome == telling.ends().outcome == Outcome.ANSWERED
     assert "OutcomeUnknown" not in acting.kinds

@@ -8,9 +8,9 @@ from tests.crash.record import check_record
 from tests.crash.site import LONG_S, Person, Site
 from tests.waiting import until
 
-ANSWER = "[[tokens=60 rate=15 ttft=0]]"
+ANSWER = "[[tokens=100 rate=15 ttft=0]]"
 SHORT = "[[tokens=5 rate=0 ttft=0]]"
-PROMPT_S = 2.0
+PROMPT_S = 10.0
 
 
 def test_an_answer_goes_on_while_valkey_is_killed_and_started_again(site: Site, person: Person, reader):

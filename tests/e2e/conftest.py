@@ -22,7 +22,7 @@ from tests.stack import Stack, stack_on
 HERE = Path(__file__).resolve().parent
 TOOLS = "tests.e2e.slow_tools"
 
-expect.set_options(timeout=30_000)  # how busy the machine is, is no fault of a page; what must be quick is measured
+expect.set_options(timeout=60_000)  # how busy the machine is, is no fault of a page; what must be quick is measured
 
 
 @pytest.fixture(scope="session")

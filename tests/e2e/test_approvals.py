@@ -198,6 +198,7 @@ def test_a_double_click_decides_once(asked: Chat, told: Program):
 def test_a_late_click_gets_the_card_as_it_is(asked: Chat, told: Program, watch):
     watch.expect(REFUSED)
     inbox = asked.page.context.new_page()
+    inbox.route("**/approvals/pulse", lambda route: route.fulfill(status=204))  # else the card is shown as it is by now
     inbox.goto("/approvals/")
     card = inbox.locator(f"#{asked.waiting.get_attribute('id')}")
     asked.button("Approve").click()
@@ -212,6 +213,7 @@ def test_a_late_click_gets_the_card_as_it_is(asked: Chat, told: Program, watch):
 def test_nothing_runs_when_the_run_was_cancelled_before_the_click(asked: Chat, told: Program, watch):
     watch.expect(REFUSED)
     inbox = asked.page.context.new_page()
+    inbox.route("**/approvals/pulse", lambda route: route.fulfill(status=204))  # else the card is shown as it is by now
     inbox.goto("/approvals/")
     card = inbox.locator(f"#{asked.waiting.get_attribute('id')}")
     asked.button("Cancel").click()

@@ -12,7 +12,7 @@ def test_an_answer_is_copied_found_by_its_words_and_put_away(echo: Chat):
     echo.expect_finished()
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     echo.button("Copy").click()
-    expect(echo.button("Copied")).to_be_visible()
+    expect(page.locator("#live-status")).to_have_text("Copied")
     assert page.evaluate("navigator.clipboard.readText()") == "The harbour of <b>Yalta</b> is closed."
 
     found = page.locator("#conversation-list .conversations a")

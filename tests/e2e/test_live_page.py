@@ -34,11 +34,12 @@ def test_thoughts_tools_an_approval_words_and_totals_appear_without_a_reload(
     chat.expect_same_when_loaded_anew()
 
 
-def test_a_working_tool_says_how_far_it_is(echo: Chat):
-    echo.ask('[[call dig {"seconds": 2}]] [[tokens=1]]')
-    expect(echo.calls.locator(".progress-line")).to_have_text(re.compile(r"dug \d+ of 20"))
+def test_a_working_tool_says_how_far_it_is(echo: Chat, program: Callable[[str], Program]):
+    echo.ask('[[call dig {"seconds": 100, "until": "enough"}]] [[tokens=1]]')
+    expect(echo.calls.locator(".progress-line")).to_have_text(re.compile(r"dug \d+ of 1000"))
     expect(echo.calls.locator("progress")).to_be_visible()
     expect(echo.state.locator("strong")).to_have_text("Running tool: Dig…")
+    program("ann").put(echo.conversation, "enough", "")
     echo.expect_finished()
     expect(echo.calls.locator(".progress-line")).to_be_hidden()
     echo.expect_same_when_loaded_anew()

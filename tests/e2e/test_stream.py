@@ -33,7 +33,7 @@ def part(chat: Chat, number: int) -> None:
 def test_an_answer_is_the_same_after_its_socket_broke_three_times(ann: Page, program: Callable[[str], Program]):
     ann.add_init_script(KEEP_SOCKETS)
     chat = Chat.open(ann, program("ann").converse("Echo"))
-    chat.ask(saying(STORY, rate=40))
+    chat.ask(saying(STORY, rate=20))
     chat.expect_words()
     for _ in range(3):
         grown(chat)

@@ -21,7 +21,7 @@ async def test_a_cancel_in_the_middle_of_tools_keeps_results_and_closes_the_rest
     shell = Shell(Says("", mixed("read", "read", "write", "write")), tools=(write, read))
     stage.gates["2"] = asyncio.Event()
 
-    await asyncio.wait_for(shell.go(lambda step: shell.controls.cancel() if has(ToolFinished)(step) else None), 2)
+    await asyncio.wait_for(shell.go(lambda step: shell.controls.cancel() if has(ToolFinished)(step) else None), 20)
 
     assert shell.results() == {
         "c0": "result 0",
@@ -48,7 +48,7 @@ async def test_a_cancel_does_not_wait_for_a_tool_that_will_not_end() -> None:
 
     shell = Shell(Says("", (call("a"),)), tools=(tool("write", body),))
     try:
-        await asyncio.wait_for(shell.go(lambda step: shell.controls.cancel() if has(ToolStarted)(step) else None), 2)
+        await asyncio.wait_for(shell.go(lambda step: shell.controls.cancel() if has(ToolStarted)(step) else None), 20)
     finally:
         free.set()
 
@@ -101,4 +101,4 @@ async def test_an_error_of_our_own_while_tools_run_comes_out_and_does_not_hang()
             object.__setattr__(shell.setup, "clock", broken)
 
     with pytest.raises(RuntimeError, match="no clock"):
-        await asyncio.wait_for(shell.go(break_clock), 2)
+        await asyncio.wait_for(shell.go(break_clock), 20)

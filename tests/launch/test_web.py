@@ -84,5 +84,5 @@ def test_the_site_is_ready_when_it_says_200_and_until_then_it_tells_what_is_miss
         assert until(lambda: not probe() and probe.missing == "HTTP/1.1 500 Internal Server Error")
         assert until(lambda: not probe() and probe.missing == '{"missing": ["worker"]}')
         assert until(probe)
-    site.join(5)
+    site.join(60)
     assert b"GET /health/ready HTTP/1.1\r\nHost: chat.example\r\n" in site.asked[0]

@@ -129,7 +129,7 @@ async def test_words_that_come_while_a_reader_catches_up_are_not_skipped_for_the
     async with claimed_run() as author:
         reader = reader_of(author)
         await author.request(1)
-        await asyncio.wait_for(reader.read(frames_at_most=3), 10)
+        await asyncio.wait_for(reader.read(frames_at_most=3), 30)
         assert reader.events == [1, 2, 3, 4]
         author.say("one ")
         await author.flusher.settle(author.lane)
@@ -149,7 +149,7 @@ async def test_a_finished_run_is_told_from_the_rows_when_redis_has_forgotten_it(
         await author.answer(turns=2, words=3, pause_s=0, dice=random.Random(2))
         valkey.client.flushall()
         reader = reader_of(author)
-        await asyncio.wait_for(reader.read(), 10)
+        await asyncio.wait_for(reader.read(), 30)
     assert_whole(reader, author)
 
 
@@ -240,7 +240,7 @@ async def test_a_conversation_goes_on_with_its_next_run(valkey):
 
         watching = asyncio.create_task(watch())
         await author.end()
-        ended = await asyncio.wait_for(seen.get(), 10)
+        ended = await asyncio.wait_for(seen.get(), 30)
         following = str(uuid4())
         live.publish_events(
             run=following,
@@ -251,7 +251,7 @@ async def test_a_conversation_goes_on_with_its_next_run(valkey):
             status="queued",
             epoch=0,
         )
-        begun = await asyncio.wait_for(seen.get(), 10)
+        begun = await asyncio.wait_for(seen.get(), 30)
         watching.cancel()
     assert [ended, begun] == [f"{author.claimed.run} RunFinished", f"{following} RunStarted"]
 

@@ -28,6 +28,12 @@ def begun() -> list[int] | None:
     return [int(pid) for pid in path.read_text().split()] if path.exists() else None
 
 
+def forget() -> None:
+    """Nothing has begun or ended yet."""
+    for name in ("begun", "ended"):
+        (Path(os.environ[FOLDER]) / name).unlink(missing_ok=True)
+
+
 def ended() -> bool:
     """Whether a tool that works in the worker itself has come to its end."""
     return (Path(os.environ[FOLDER]) / "ended").exists()

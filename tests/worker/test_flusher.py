@@ -140,12 +140,12 @@ async def test_an_overtaken_writer_reaches_neither_stream_nor_listeners_nor_text
         new.opens()
         listener = valkey.client.pubsub()
         listener.subscribe(f"aw:c:{old.lane.conversation}")
-        assert listener.get_message(timeout=1)["type"] == "subscribe"
+        assert listener.get_message(timeout=20)["type"] == "subscribe"
         old.say(" and this must not be seen")
         await flusher.settle(old.lane)
         new.say("fresh")
         await flusher.settle(new.lane)
-        heard = json.loads(listener.get_message(timeout=1)["data"])
+        heard = json.loads(listener.get_message(timeout=20)["data"])
         opened = await live.snapshot(run)
         frames = await new.frames()
     assert heard["deltas"] == [["text", 0, "fresh"]] and heard["epoch"] == 2

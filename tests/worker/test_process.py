@@ -142,7 +142,7 @@ def test_a_run_is_cancelled_in_the_middle_of_its_answer(people, process):
     working = in_background(process, run)
     until(lambda: "ModelRequested" in kinds(run), what="the model is asked")
     services.cancel_run(user=people.owner, run=run_for(people.owner, run.public_id))
-    working.join(3)
+    working.join(60)
     assert not working.is_alive()
     assert (reread(run).status, reread(run).outcome) == (Run.Status.FINISHED, Outcome.CANCELLED)
 
@@ -207,7 +207,7 @@ def test_a_drained_process_gives_its_runs_back_and_takes_no_more(people, process
     working = in_background(process, run)
     until(lambda: "ModelRequested" in kinds(run), what="the model is asked")
     process.drain()
-    working.join(5)
+    working.join(60)
     assert not working.is_alive()
     assert (reread(run).status, reread(run).owner) == (Run.Status.QUEUED, None)
     process.advance(str(other.public_id))
