@@ -17,12 +17,13 @@ from agentweb.engine.digest import call_digest, preview_digest
 from agentweb.engine.messages import Json
 from agentweb.engine.ports import Preview, ToolContext
 from agentweb.registry import catalog
-from agentweb.runs import journal, outbox
+from agentweb.runs import journal, outbox, votes
 from agentweb.runs.cards import card_of
+from agentweb.runs.deciders import forget_terms
 from agentweb.runs.errors import Conflict, Forbidden
 from agentweb.runs.models import Approval, Run
-from agentweb.runs.votes import make_void
 from agentweb.runs.workspaces import folder
+from agentweb.schema.json_text import canonical
 from agentweb.schema.text import clean_json
 
 _POOL = ThreadPoolExecutor(max_workers=4, thread_name_prefix="preview")  # a look that hangs keeps one of them
@@ -70,16 +71,24 @@ def look_again(*, approval: Approval) -> bool:
     Raises Forbidden; Conflict when nothing waits for a decision any more, or a worker has the run."""
     if not approval.may_decide:
         raise Forbidden(_("You may not decide about this call."))
-    look = look_at(approval, approval.arguments)
+    arguments = votes.shown_arguments(approval)
+    look = look_at(approval, arguments)
     with transaction.atomic():
         run = Run.objects.select_for_update().get(pk=approval.run_id)
-        approval.refresh_from_db(fields=["status", "seen", "digest"])
+        approval.refresh_from_db(fields=["status", "seen", "digest", "final_seen"])
+        forget_terms(approval)
         if approval.status != Approval.Status.PENDING:
             raise Conflict(_("This call no longer waits for a decision."))
-        if look.seen == approval.seen:
+        if canonical(votes.shown_arguments(approval)) != canonical(arguments):
+            raise Conflict(_("The call has changed since it was shown. Look at it again."))
+        proposed = votes.has_proposal(approval)
+        if look.seen == (approval.final_seen if proposed else approval.seen):
             Approval.objects.filter(pk=approval.pk).update(previewed_at=timezone.now())
             return False
-        _renew(run, approval, look)
+        if proposed:
+            _renew_proposal(approval, look)
+        else:
+            _renew(run, approval, look)
         outbox.touch(run, cards=[card_of(approval)])
     return True
 
@@ -101,7 +110,15 @@ def _renew(run: Run, approval: Approval, look: Look) -> None:
         journal.amend(run.pk, (renewed,))
     except journal.LeaseLost as error:
         raise Conflict(_("The agent is at work just now. Look again in a moment.")) from error
-    make_void(approval)
+    votes.make_void(approval)
+
+
+def _renew_proposal(approval: Approval, look: Look) -> None:
+    """The same for arguments that somebody wants instead, which the record does not know before they are decided."""
+    Approval.objects.filter(pk=approval.pk).update(
+        final_effect=look.effect, final_preview=look.preview, final_seen=look.seen, previewed_at=timezone.now()
+    )
+    votes.make_void(approval)
 
 
 def _asked(run: Run, approval: str) -> events.ApprovalRequested:

@@ -31,6 +31,8 @@ def decides(*, user: User, approval: Approval, kind: DecisionKind, comment: str,
         return True
     wanted = changes.get("final_arguments")
     changed = kind in CONSENTS and canonical(wanted) != canonical(shown_arguments(approval))
+    if kind is DecisionKind.MODIFY and terms.proposal is not None:  # the same arguments that would do something else
+        changed |= changes.get("final_seen", "") != approval.final_seen
     if changed:
         _propose(terms, approval, user, changes)
     vote = Vote(
@@ -55,7 +57,9 @@ def _propose(terms: ApprovalTerms, approval: Approval, user: User, changes: Mapp
     terms.save(update_fields=["proposal", "proposed_by"])
     for name, nothing in LOOK.items():
         setattr(approval, name, nothing if as_asked else changes.get(name, nothing))
-    approval.save(update_fields=[*LOOK])
+    if approval.previewed_at is not None:  # never newer than it is: the preview of what was asked for is as old as that
+        approval.previewed_at = approval.created_at if as_asked else timezone.now()
+    approval.save(update_fields=[*LOOK, "previewed_at"])
 
 
 def make_void(approval: Approval) -> None:
@@ -75,6 +79,11 @@ def shown_arguments(approval: Approval) -> Any:
     """What people decide about: the arguments that were asked for, or those that somebody wants instead."""
     terms = approval.on_terms
     return approval.arguments if terms is None or terms.proposal is None else terms.proposal
+
+
+def has_proposal(approval: Approval) -> bool:
+    """Whether people decide about other arguments than those that were asked for."""
+    return approval.on_terms is not None and approval.on_terms.proposal is not None
 
 
 def shown_digest(approval: Approval) -> str:

@@ -3,12 +3,16 @@
 import pytest
 
 from agentweb.engine.enums import CallStatus
+from agentweb.engine.terms import Terms
 from agentweb.runs import looking, workspaces
 from agentweb.runs.decisions import decide
 from agentweb.runs.errors import Conflict, Forbidden
 from agentweb.runs.models import Approval
 from agentweb.runs.selectors import approval_for
 from agentweb.runs.transcripts import load
+from agentweb.runs.votes import shown_digest
+from agentweb.worker.terminal.deciding import shown
+from tests.chat.views.person import browser, text_of
 from tests.runs.replayed import replayed
 from tests.runs.waiting_call import waiting_approvals
 
@@ -86,3 +90,47 @@ def test_a_tool_that_is_gone_is_a_failed_look(approval):
     look = looking.look_at(approval, {})
     assert look.preview == {"kind": "failed", "data": {}}
     assert look.seen
+
+
+# --- for arguments that one of several people wants instead ----------------------------------------------------------
+
+OTHER = {"path": "a.txt", "content": "one\ntwo\n"}
+
+
+@pytest.fixture
+def proposed(cast, workspaces_here):
+    run = cast.builder_run(visibility="team")
+    (row,) = waiting_approvals(cast, run, arguments=ARGUMENTS, looked=True, terms=Terms(needed=2))
+    decide(user=cast.owner, approval=row, decision="modify", digest=row.digest, arguments=OTHER)
+    return row
+
+
+def test_the_same_arguments_that_would_do_something_else_ask_the_others_anew(cast, proposed):
+    write(proposed, "there already\n")
+    mine = approval_for(cast.member, proposed.public_id)
+    decide(user=cast.member, approval=mine, decision="modify", digest=shown_digest(mine), arguments=OTHER)
+    now = Approval.objects.get()
+    assert (now.status, now.final_seen) == ("pending", looking.look_at(now, OTHER).seen)
+    assert list(now.votes.values_list("user__username", "void")) == [("owner", True), ("member", False)]
+
+
+def test_the_same_arguments_that_would_do_the_same_complete_it(cast, proposed):
+    mine = approval_for(cast.member, proposed.public_id)
+    decide(user=cast.member, approval=mine, decision="modify", digest=shown_digest(mine), arguments=OTHER)
+    assert (Approval.objects.get().status, Approval.objects.get().final_arguments) == ("modified", OTHER)
+
+
+def test_looking_again_looks_at_what_people_vote_on(cast, proposed):
+    mine = approval_for(cast.member, proposed.public_id)
+    assert looking.look_again(approval=mine) is False
+    assert "Creates a.txt (2 lines)" in shown(mine)
+    card = text_of(browser(cast.member).get(f"/cards/call/{mine.call.public_id}"))
+    assert card.count("Preview made") == 1
+    assert card.index("has changed the arguments") < card.index("Preview made")
+    write(proposed, "there already\n")
+    assert looking.look_again(approval=mine) is True
+    now = approval_for(cast.member, proposed.public_id)
+    assert (now.seen, now.final_seen) == (proposed.seen, looking.look_at(now, OTHER).seen)
+    assert not now.votes.filter(void=False).exists()
+    with pytest.raises(Conflict, match="has changed since it was shown"):
+        decide(user=cast.member, approval=now, decision="approve", digest=shown_digest(mine))

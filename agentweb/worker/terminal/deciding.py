@@ -12,7 +12,7 @@ from agentweb.engine.enums import DecisionKind
 from agentweb.runs import decisions, selectors, services, waiting
 from agentweb.runs.errors import Conflict, Forbidden, Invalid
 from agentweb.runs.models import Approval, Run
-from agentweb.runs.votes import shown_arguments, shown_digest
+from agentweb.runs.votes import has_proposal, shown_arguments, shown_digest
 from agentweb.schema.json_text import JsonError, parse_json, pretty
 from agentweb.schema.problems import render
 from agentweb.teams.models import User
@@ -138,10 +138,12 @@ class Decider:
 def shown(approval: Approval) -> str:
     """What a person must see before deciding: effect, arguments in full, the change of the file; the facts, where it is
     about the run."""
-    lines = [approval.effect] if approval.effect else []
+    other = has_proposal(approval)
+    effect, look = (approval.final_effect, approval.final_preview) if other else (approval.effect, approval.preview)
+    lines = [effect] if effect else []
     values = [shown_arguments(approval)] if approval.call else [approval.facts, approval.arguments]
     lines += [pretty(value) or json.dumps(value) for value in values]
-    preview = approval.preview if isinstance(approval.preview, dict) else {}
+    preview = look if isinstance(look, dict) else {}
     data = preview.get("data", {})
     rows = data.get("rows", []) if isinstance(data, dict) else []
     lines += [SIGNS.get(row.get("kind", ""), "  ") + str(row.get("text", "")) for row in rows]
