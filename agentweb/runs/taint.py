@@ -1,5 +1,7 @@
 """Whether a conversation holds text that nobody vouches for, and how a person clears that."""
 
+import hashlib
+from collections.abc import Iterable
 from datetime import datetime
 
 from django.db import transaction
@@ -51,17 +53,26 @@ def passages(conversation: int) -> tuple[events.Passage, ...]:
     return tuple(events.Passage(str(row.call_id), row.tool, row.text) for row in rows)
 
 
-def clear(*, user: User, conversation: Conversation) -> int:
+def digest(rows: Iterable[Taint]) -> str:
+    """What ties a person's word to the texts that they saw; another one as soon as one more has arrived."""
+    return hashlib.sha256(" ".join(sorted(str(row.call_id) for row in rows)).encode()).hexdigest()
+
+
+def clear(*, user: User, conversation: Conversation, shown: str) -> int:
     """A person has looked and vouches for what was read until now. How many texts that were.
 
-    Raises Forbidden; Conflict when there is nothing to clear any more."""
+    ``shown``: the digest of the texts that they saw. Raises Forbidden; Conflict when there is nothing to clear any
+    more, or other texts than those."""
     if not conversation.may.decide:
         raise Forbidden(_("You can read this conversation but not change it."))
     with transaction.atomic():
-        rows = Taint.objects.filter(conversation=conversation, cleared_at=None, arrived_at__isnull=False)
-        count = rows.update(cleared_at=timezone.now(), cleared_by=user)
-        if not count:
+        rows = standing(conversation.pk)
+        if not rows:
             raise Conflict(_("There is no untrusted text in this conversation any more."), {})
+        if digest(rows) != shown:
+            raise Conflict(_("Other text was read since this was shown. Look at it before you clear it."), {})
+        found = Taint.objects.filter(pk__in=[row.pk for row in rows], cleared_at=None)
+        count = found.update(cleared_at=timezone.now(), cleared_by=user)
         latest = conversation.runs.order_by("-pk").first()
         if latest is not None:
             latest.conversation = conversation

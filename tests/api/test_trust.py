@@ -3,6 +3,7 @@
 import pytest
 
 from tests.api.calling import Api, answered
+from tests.runs.test_taint import read_outside
 from tests.runs.waiting_call import waiting_approvals
 
 pytestmark = pytest.mark.django_db
@@ -31,6 +32,15 @@ def test_an_approval_is_remembered_listed_and_revoked(cast, api):
     ended = answered(api.call("DELETE", f"/grants/{grant['id']}"), 200)
     assert (ended["ended_why"], ended["ended_by"], ended["may_revoke"]) == ("revoked", "owner", False)
     answered(api.call("DELETE", f"/grants/{grant['id']}"), 409)
+
+
+def test_untrusted_text_is_cleared_by_the_digest_it_was_listed_with(cast, api):
+    run = cast.builder_run()
+    read_outside(cast, run)
+    path = f"/conversations/{run.conversation.public_id}/untrusted"
+    listed = api.get(path)
+    answered(api.call("DELETE", path), 409)
+    assert answered(api.call("DELETE", f"{path}?digest={listed['digest']}"), 200) == {"cleared": 1}
 
 
 @pytest.mark.parametrize("attended", [True, False])

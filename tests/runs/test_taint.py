@@ -1,6 +1,7 @@
 """Text from outside taints its conversation until a person clears that."""
 
 import pytest
+from django.utils import timezone
 
 from agentweb.engine import events
 from agentweb.engine.enums import ResultKind, Risk
@@ -81,18 +82,39 @@ def test_the_mark_of_a_tool_counts_from_its_next_call_on(cast, run):
 def test_who_decides_clears_it_and_that_is_kept(cast, run):
     read_outside(cast, run)
     conversation = conversation_for(cast.member, run.conversation.public_id)
-    assert taint.clear(user=cast.member, conversation=conversation) == 1
+    shown = taint.digest(taint.standing(run.conversation_id))
+    assert taint.clear(user=cast.member, conversation=conversation, shown=shown) == 1
     assert claimed_verdict(run)[1].risk == Risk.MEDIUM
     row = Taint.objects.get()
     assert (row.cleared_by, row.cleared_at is not None, row.text) == (cast.member, True, WORDS)
     with pytest.raises(Conflict):
-        taint.clear(user=cast.member, conversation=conversation)
+        taint.clear(user=cast.member, conversation=conversation, shown=shown)
+
+
+def test_what_arrived_after_the_page_was_shown_is_not_cleared_with_the_rest(cast, run):
+    first = read_outside(cast, run)
+    conversation = conversation_for(cast.member, run.conversation.public_id)
+    shown = taint.digest(taint.standing(run.conversation_id))
+    Taint.objects.create(
+        conversation=conversation,
+        run=run,
+        call=Call.objects.create(run=run, message=first.message, position=9, name="read_file"),
+        tool="read_file",
+        started_at=timezone.now(),
+        arrived_at=timezone.now(),
+    )
+    with pytest.raises(Conflict, match="since this was shown"):
+        taint.clear(user=cast.member, conversation=conversation, shown=shown)
+    assert len(taint.standing(run.conversation_id)) == 2
+    shown = taint.digest(taint.standing(run.conversation_id))
+    assert taint.clear(user=cast.member, conversation=conversation, shown=shown) == 2
 
 
 def test_who_only_reads_clears_nothing(cast, run):
     read_outside(cast, run)
     with pytest.raises(Forbidden):
-        taint.clear(user=cast.reviewer, conversation=conversation_for(cast.reviewer, run.conversation.public_id))
+        seen = conversation_for(cast.reviewer, run.conversation.public_id)
+        taint.clear(user=cast.reviewer, conversation=seen, shown=taint.digest(taint.standing(seen.pk)))
     assert isinstance(claimed_verdict(run)[1], Ask)
 
 

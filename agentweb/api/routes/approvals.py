@@ -78,11 +78,12 @@ def revoke(request: HttpRequest, grant_id: str):
 def untrusted(request: HttpRequest, conversation_id: str):
     """Texts that others wrote and that were read in a conversation, newest first, until somebody clears them."""
     conversation = selectors.conversation_for(request.user, conversation_id)
-    return {"items": [taint_out(row) for row in taint.standing(conversation.pk)]}
+    rows = taint.standing(conversation.pk)
+    return {"items": [taint_out(row) for row in rows], "digest": taint.digest(rows)}
 
 
 @router.delete("/conversations/{conversation_id}/untrusted")
-def clear(request: HttpRequest, conversation_id: str):
-    """Vouch for what was read until now; calls are judged at their own risk level again."""
+def clear(request: HttpRequest, conversation_id: str, digest: str = ""):
+    """Vouch for the texts that were listed with this digest; calls are judged at their own risk level again."""
     conversation = selectors.conversation_for(request.user, conversation_id)
-    return {"cleared": taint.clear(user=request.user, conversation=conversation)}
+    return {"cleared": taint.clear(user=request.user, conversation=conversation, shown=digest)}

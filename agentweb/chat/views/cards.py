@@ -137,7 +137,8 @@ def run_stop(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
 def run_clear(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
     """A person vouches for the untrusted text that was read in the run's conversation until now."""
     run = selectors.run_for(request.user, public_id)
-    return run_footer(request, run, lambda: taint.clear(user=request.user, conversation=run.conversation))
+    shown = request.POST.get("shown", "")
+    return run_footer(request, run, lambda: taint.clear(user=request.user, conversation=run.conversation, shown=shown))
 
 
 @require_POST

@@ -64,7 +64,8 @@ def pending_count(context: Context) -> int:
 @register.simple_tag
 def taint_of(conversation: int, may_clear: bool) -> dict[str, Any]:
     """The untrusted texts of a conversation (its row id) that nobody has cleared; one query."""
-    return {"rows": taint.standing(conversation), "may_clear": may_clear}
+    rows = taint.standing(conversation)
+    return {"rows": rows, "may_clear": may_clear, "digest": taint.digest(rows)}
 
 
 @register.simple_tag

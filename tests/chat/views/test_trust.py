@@ -5,7 +5,7 @@ import pytest
 from agentweb.registry.models import Tool
 from agentweb.runs import decisions, grants
 from agentweb.runs.models import Approval, Grant, Halt, Run
-from tests.chat.views.person import HTMX, browser, html_of, text_of
+from tests.chat.views.person import HTMX, browser, hidden_value, html_of, text_of
 from tests.runs.test_taint import WORDS, read_outside
 from tests.runs.waiting_call import waiting_approvals
 
@@ -77,7 +77,11 @@ def test_untrusted_text_is_shown_below_the_run_until_somebody_clears_it(cast):
     assert WORDS in text_of(browser(cast.reviewer).get(foot))
     assert "I have read it: clear" not in text_of(browser(cast.reviewer).get(foot))
     assert "I have read it: clear" in text_of(browser(cast.member).get(foot))
-    cleared = browser(cast.member).post(f"/runs/{run.public_id}/clear", headers=HTMX)
+    shown = {"shown": hidden_value(browser(cast.member).get(foot), "shown")}
+    unseen = browser(cast.member).post(f"/runs/{run.public_id}/clear", headers=HTMX)
+    assert unseen.status_code == 409
+    assert WORDS in text_of(unseen)
+    cleared = browser(cast.member).post(f"/runs/{run.public_id}/clear", shown, headers=HTMX)
     assert WORDS not in text_of(cleared)
 
 
