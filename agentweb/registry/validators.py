@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -29,6 +29,19 @@ OUR_BODY_FIELDS = ("model", "messages", "stream", "tools", "tool_choice", "funct
 
 def http_address(value: str) -> None:
     """The base of an HTTP API, in any network. It is recorded with every run, so it may hold no password."""
+    parts = _address(value)
+    if parts.query or parts.fragment:
+        raise ValidationError(_("No question mark and no # in the address: use a header."), code="address")
+
+
+def hook_address(value: str) -> None:
+    """Where a program is told of something; many such addresses carry what they need behind a question mark."""
+    if _address(value).fragment:
+        raise ValidationError(_("Enter an address such as https://models.example.org/v1."), code="address")
+
+
+def _address(value: str) -> SplitResult:
+    """The parts of an HTTP address that names no person."""
     try:
         parts = urlsplit(value)
         named = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -38,8 +51,7 @@ def http_address(value: str) -> None:
         raise ValidationError(_("Enter an address such as https://models.example.org/v1."), code="address")
     if parts.username is not None or parts.password is not None:
         raise ValidationError(_("No user name or password in the address: use the key or a header."), code="secret")
-    if parts.query or parts.fragment:
-        raise ValidationError(_("No question mark and no # in the address: use a header."), code="address")
+    return parts
 
 
 def api_key(value: str) -> None:

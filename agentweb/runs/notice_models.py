@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from agentweb.registry.validators import http_address
+from agentweb.registry.validators import hook_address
 from agentweb.teams.models import Team
 
 
@@ -22,11 +22,11 @@ class Webhook(models.Model):
     """An address that is told of each approval that a team's people are asked for, from its making on."""
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="webhooks", verbose_name=_("team"))
-    url = models.CharField(_("address"), max_length=500, validators=[http_address])
+    url = models.CharField(_("address"), max_length=500, validators=[hook_address])
     encrypted_secret = models.TextField(blank=True, editable=False)
     secret_hint = models.CharField(_("last characters of the secret"), max_length=4, blank=True, editable=False)
     enabled = models.BooleanField(_("enabled"), default=True)
-    cursor = models.BigIntegerField(default=0, editable=False)  # the last approval that was looked at
+    cursor = models.BigIntegerField(default=0, editable=False)  # the newest approval when it was made
     last_sent_at = models.DateTimeField(_("last delivered"), null=True, editable=False)
     last_error = models.TextField(_("last error"), blank=True, editable=False)
     last_error_at = models.DateTimeField(_("last failed"), null=True, editable=False)

@@ -53,25 +53,31 @@ def _late() -> QuerySet[Approval]:
 def tell_late() -> int:
     """One mail to each person who wants it, about all that has waited for too long and that nobody has open.
 
-    Each approval is told of once, by whichever worker takes it first. Returns the number of mails."""
-    rows = [row for row in _late().order_by("pk").only("pk", "public_id")[:AT_ONCE] if _mine(row)]
+    Each approval is told of once, by whichever worker takes it first; what somebody has open stays for later. Returns
+    the number of mails."""
+    rows = list(_late().order_by("pk").only("pk", "public_id")[:AT_ONCE])
     open_now = presence.somebody_had([str(row.public_id) for row in rows]) if rows else set()
-    due = [row.pk for row in rows if str(row.public_id) not in open_now]
+    due = [row.pk for row in rows if str(row.public_id) not in open_now and _mine(row)]
     if not due:
         return 0
     wishes = NoticeWish.objects.select_related("user").filter(mail=True, user__is_active=True).exclude(user__email="")
-    return sum(_mail(each, due) for each in wishes.order_by("pk"))
+    sent, told, lost = 0, set[int](), set[int]()
+    for wish in wishes.order_by("pk"):
+        if mine := list(waiting.approvals_waiting_for(wish.user).filter(pk__in=due).order_by("pk")):
+            went = _mail(wish, mine)
+            sent += went
+            (told if went else lost).update(row.pk for row in mine)
+    # What nobody could be told of is tried anew; what somebody was told of is not, or they would be told each time.
+    Approval.objects.filter(pk__in=lost - told).update(noticed_at=None)
+    return sent
 
 
 def _mine(row: Approval) -> bool:
     return bool(Approval.objects.filter(pk=row.pk, noticed_at=None).update(noticed_at=timezone.now()))
 
 
-def _mail(wish: NoticeWish, due: Sequence[int]) -> bool:
-    found = waiting.approvals_waiting_for(wish.user).filter(pk__in=due).order_by("pk")
-    rows = list(found)
-    if not rows:
-        return False
+def _mail(wish: NoticeWish, rows: Sequence[Approval]) -> bool:
+    """Whether the mail was taken."""
     with override(wish.language or settings.LANGUAGE_CODE):
         count = len(rows)
         subject = ngettext("%(count)d call waits for your decision", "%(count)d calls wait for your decision", count)

@@ -8,6 +8,10 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 TIMEOUT_S = 10.0
+TRANSLATED = tuple(
+    ipaddress.IPv6Network(each) for each in ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "::/96", "::ffff:0:0:0/96")
+)
+"""Where an address stands for one of IPv4, which a gateway asks instead: it may be a private one."""
 
 
 class Refused(Exception):
@@ -18,18 +22,21 @@ def post(url: str, body: bytes, headers: Mapping[str, str], *, allow_private: bo
     """Send it once, following nothing, and give back the status. Raises Refused for all but 2xx.
 
     The name is looked up once and that very address is connected to, so it cannot be another one by then."""
-    parts = urlsplit(url)
-    host, secure = parts.hostname or "", parts.scheme == "https"
+    try:
+        parts = urlsplit(url)
+        host, secure = parts.hostname or "", parts.scheme == "https"
+        port = parts.port or (443 if secure else 80)
+    except ValueError as error:
+        raise Refused("The address cannot be read.") from error
     if parts.scheme not in ("http", "https") or not host:
         raise Refused("The address must begin with http:// or https://.")
-    port = parts.port or (443 if secure else 80)
     address = _address(host, port, allow_private=allow_private)
     connection = _Pinned(host, port, address, secure=secure)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     try:
         connection.request("POST", path, body, dict(headers))
         status = connection.getresponse().status
-    except (OSError, http.client.HTTPException) as error:
+    except (OSError, http.client.HTTPException, ValueError) as error:  # ValueError: a path that is not ASCII
         raise Refused(f"The server could not be reached: {type(error).__name__}.") from error
     finally:
         connection.close()
@@ -42,7 +49,7 @@ def _address(host: str, port: int, *, allow_private: bool) -> str:
     """The first address of the name; each of them must be one of the public internet."""
     try:
         found = [str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
-    except OSError as error:
+    except (OSError, ValueError) as error:  # ValueError: a name that no server can have, such as a..b
         raise Refused("The name of the server is not known.") from error
     if not allow_private and not all(_is_public(each) for each in found):
         raise Refused("The address leads into a private network, which the operator has not allowed.")
@@ -53,7 +60,8 @@ def _is_public(address: str) -> bool:
     known = ipaddress.ip_address(address.partition("%")[0])
     mapped = getattr(known, "ipv4_mapped", None)
     known = mapped or known
-    return known.is_global and not known.is_multicast
+    inside = isinstance(known, ipaddress.IPv6Address) and any(known in network for network in TRANSLATED)
+    return known.is_global and not known.is_multicast and not inside
 
 
 class _Pinned(http.client.HTTPConnection):

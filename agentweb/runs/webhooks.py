@@ -5,6 +5,7 @@ import hmac
 import json
 import time
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db.models import Exists, F, OuterRef, QuerySet
@@ -31,7 +32,7 @@ def begin_here(webhook: Webhook) -> None:
 
 
 def has_work() -> bool:
-    new = Approval.objects.filter(run__conversation__team=OuterRef("team"), pk__gt=OuterRef("cursor"))
+    new = _untold(OuterRef(OuterRef("pk")), OuterRef("team"), OuterRef("cursor"))
     return _due().exists() or Webhook.objects.filter(Exists(new), enabled=True).exists()
 
 
@@ -54,14 +55,18 @@ def _due() -> QuerySet[Delivery]:
 
 
 def _find(webhook: Webhook) -> None:
-    found = Approval.objects.filter(run__conversation__team=webhook.team_id, pk__gt=webhook.cursor).order_by("pk")
-    new = list(found.values_list("pk", flat=True)[:AT_ONCE])
-    if not new:
-        return
+    new = _untold(webhook.pk, webhook.team_id, webhook.cursor).order_by("pk").values_list("pk", flat=True)
     now = timezone.now()
-    rows = [Delivery(webhook=webhook, approval_id=pk, next_at=now) for pk in new]
+    rows = [Delivery(webhook=webhook, approval_id=pk, next_at=now) for pk in new[:AT_ONCE]]
     Delivery.objects.bulk_create(rows, ignore_conflicts=True)
-    Webhook.objects.filter(pk=webhook.pk, cursor__lt=new[-1]).update(cursor=new[-1])
+
+
+def _untold(webhook: Any, team: Any, cursor: Any) -> QuerySet[Approval]:
+    """What waits and was not told to a webhook yet. Row ids cannot say how far it was told: one transaction may take a
+    lower id than another and commit after it."""
+    told = Delivery.objects.filter(webhook=webhook, approval=OuterRef("pk"))
+    waiting = Approval.objects.filter(run__conversation__team=team, status=Approval.Status.PENDING, pk__gt=cursor)
+    return waiting.exclude(Exists(told))
 
 
 def _try(delivery: Delivery) -> bool:

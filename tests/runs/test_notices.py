@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 from django.core import mail
+from django.core.mail.backends.base import BaseEmailBackend
 from django.utils import timezone
 from django.utils.translation import override
 
@@ -60,17 +61,43 @@ def test_who_asked_for_it_is_told_once_and_late_of_what_they_may_decide(cast, ap
     assert told() == []
 
 
-def test_nobody_is_told_of_what_was_decided_or_is_open_somewhere(cast, approval, own_valkey, settings):
+def test_nobody_is_told_of_what_is_open_somewhere_until_it_is_not(cast, approval, own_valkey, settings):
     settings.REDIS_URL = own_valkey.url
     wants_mail(cast.owner)
     wait(10)
     presence.note(cast.member.pk, {str(approval.public_id): presence.LOOKS})
     notices.tell_late()
     assert told() == []
-    Approval.objects.update(noticed_at=None)
+    settings.REDIS_URL = ""  # nothing is known any more of who has it open
+    notices.tell_late()
+    assert told() == ["owner@example.org"]
+
+
+def test_nobody_is_told_of_what_was_decided(cast, approval):
+    wants_mail(cast.owner)
+    wait(10)
     decide(user=cast.owner, approval=approval, decision="approve", digest=approval.digest)
     notices.tell_late()
     assert told() == []
+
+
+def test_what_could_not_be_sent_is_sent_later(cast, approval, settings):
+    wants_mail(cast.owner)
+    wait(10)
+    backend = settings.EMAIL_BACKEND
+    settings.EMAIL_BACKEND = "tests.runs.test_notices.NoServer"
+    assert notices.tell_late() == 0
+    settings.EMAIL_BACKEND = backend
+    assert notices.tell_late() == 1
+    assert told() == ["owner@example.org"]
+    assert notices.tell_late() == 0
+
+
+class NoServer(BaseEmailBackend):
+    """Mail cannot be sent, as when the server is down."""
+
+    def send_messages(self, messages: object) -> int:
+        raise ConnectionRefusedError
 
 
 def test_the_mail_is_in_the_language_of_the_person_and_says_nothing_of_the_arguments(cast, approval, settings):
@@ -157,6 +184,20 @@ def test_a_program_is_told_once_with_a_signature_that_it_can_check(hook, listene
     assert SECRET not in hook.encrypted_secret
 
 
+def test_an_approval_that_is_committed_after_one_with_a_higher_number_is_told_too(cast, hook, listener):
+    early, late = waiting_approvals(cast, cast.builder_run(visibility="team"), 2)
+    Approval.objects.filter(pk=early.pk).update(status="cancelled")  # as good as not there yet
+    assert webhooks.work() == 1
+    Approval.objects.filter(pk=early.pk).update(status="pending")
+    assert webhooks.has_work()
+    assert webhooks.work() == 1
+    assert [json.loads(body)["approval"] for body, _headers in listener.got] == [
+        str(late.public_id),
+        str(early.public_id),
+    ]
+    assert not webhooks.has_work()
+
+
 @pytest.mark.parametrize("status", [500, 404, 302])
 def test_what_is_not_taken_is_tried_again_later_and_the_error_is_kept(hook, listener, approval, status):
     listener.status = status
@@ -195,6 +236,10 @@ def test_it_is_given_up_after_the_last_try_and_left_when_somebody_has_decided(ca
         "http://localhost:9/",
         "http://[::ffff:127.0.0.1]:9/",
         "http://0.0.0.0:9/",
+        "http://[64:ff9b::a9fe:a9fe]/latest",
+        "http://[64:ff9b:1::7f00:1]/",
+        "http://[2002:7f00:1::]/",
+        "http://[::7f00:1]/",
         "file:///etc/passwd",
         "http:///",
     ],
@@ -204,11 +249,21 @@ def test_private_addresses_are_not_asked(url):
         outbound.post(url, b"{}", {}, allow_private=False)
 
 
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1/ü", "http://a..b/", f"http://{'a' * 64}.b/", "http://a:70000/"])
+def test_an_address_that_cannot_be_asked_is_an_error_of_its_own_webhook_only(cast, hook, listener, approval, url):
+    wrong = Webhook.objects.create(team=cast.team, url=url)
+    Delivery.objects.create(webhook=wrong, approval=approval, next_at=timezone.now() - timedelta(hours=1))
+    assert webhooks.work() == 1
+    wrong.refresh_from_db()
+    assert wrong.last_error.startswith("The ")
+    assert len(listener.got) == 1
+
+
 def test_the_secret_of_a_webhook_is_entered_in_the_admin_and_never_shown(cast, approval):
     cast.admin.is_staff = cast.admin.is_superuser = True
     cast.admin.save()
     site = browser(cast.admin)
-    said = {"team": cast.team.pk, "url": "https://hooks.example.org/a", "enabled": "on"}
+    said = {"team": cast.team.pk, "url": "https://hooks.example.org/a?key=1", "enabled": "on"}
     assert site.post("/admin/runs/webhook/add/", said).status_code == 200  # no secret
     site.post("/admin/runs/webhook/add/", said | {"secret": SECRET})
     row = Webhook.objects.get()
