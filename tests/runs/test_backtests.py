@@ -10,7 +10,7 @@ from django.utils import timezone
 from agentweb.registry.drafts import Draft
 from agentweb.registry.models import Policy
 from agentweb.runs import backtests
-from agentweb.runs.models import Backtest, Call, Message
+from agentweb.runs.models import Backtest, Call, Message, Run
 from tests.chat.views.person import browser
 from tests.registry.pages import page as registry_page
 from tests.runs.waiting_call import waiting_approvals
@@ -58,6 +58,12 @@ def test_each_call_is_judged_and_compared_with_what_happened(cast, calls, draft,
     assert (row.status, row.total, row.done) == ("finished", 4, 4)
     assert (row.allowed, row.asked, row.denied, row.changed) == numbers
     assert sum(line.changed for line in row.lines.all()) == row.changed
+
+
+def test_a_call_is_judged_attended_or_not_as_its_run_was(cast, calls):
+    Run.objects.update(attended=False)
+    row = done(NOTHING, cast.admin)
+    assert (row.asked, row.denied) == (0, 4)
 
 
 def test_the_newest_come_first_and_a_limit_and_a_time_hold(cast, calls):
