@@ -12,8 +12,9 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from agentweb.runs.asking_models import Decider, Delegation, Vote
-from agentweb.runs.models import Approval, Visibility
-from agentweb.runs.rights import CHATS, Rights
+from agentweb.runs.models import Approval, Message, Visibility
+from agentweb.runs.rights import CHATS, Rights, rights
+from agentweb.teams.access import role_in
 from agentweb.teams.models import Membership, Role, User
 
 
@@ -32,10 +33,18 @@ WORDS = {
     Why.LOOKS_ONLY: _("You may look at this call but not decide about it."),
     Why.ADMINS: _("An admin of the team decides about this."),
     Why.NOT_NAMED: _("You are not one of those who may decide about this call."),
-    Why.APART: _("You asked for this run, so others must approve; you may only reject."),
+    Why.APART: _("You asked for this run or wrote to it, so others must approve; you may only reject."),
     Why.HANDED_OVER: _("You have handed this over to somebody else."),
     Why.VOTED: _("You have approved; others must approve too. Until then you may still reject."),
 }
+
+
+WRITTEN = Q(role=Message.Role.USER, author__isnull=False)
+LATER = Exists(
+    Message.objects.filter(conversation=OuterRef("conversation"), role=Message.Role.USER, turn=0, pk__gt=OuterRef("pk"))
+)
+ANSWERED = Q(turn=0) & ~LATER
+"""The message that a live run answers, also where it was written for a run before that was tried again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +67,7 @@ class Person:
 def mark(user: User, approvals: Iterable[Approval]) -> None:
     """Let each approval know what this person ``may`` do about it. Its conversation knows their rights already.
 
-    No query where no rule makes terms, else four at most."""
+    No query where no rule makes terms, else five at most."""
     rows = list(approvals)
     read_terms(rows)
     on_terms = [row for row in rows if row.on_terms is not None]
@@ -70,19 +79,40 @@ def mark(user: User, approvals: Iterable[Approval]) -> None:
 
 
 def read_terms(approvals: Sequence[Approval]) -> None:
-    """Read who may decide and who has voted, of those for which rules make terms: three queries at most."""
+    """Read who may decide and who has voted, of those for which rules make terms: four queries at most."""
     on_terms = [row for row in approvals if row.on_terms is not None]
+    _read_authors([row for row in on_terms if row.terms.apart])
     if on_terms:
         votes = Prefetch("votes", Vote.objects.select_related("user"))
         handed = Prefetch("delegations", Delegation.objects.select_related("by", "to"))
         prefetch_related_objects(on_terms, "deciders", votes, handed)
 
 
+def _read_authors(approvals: Sequence[Approval]) -> None:
+    """Read who has written what the runs of these have taken up."""
+    runs = {row.run_id: row.run.conversation_id for row in approvals}
+    said = WRITTEN & (Q(run__in=runs) | (Q(conversation__in=set(runs.values())) & ANSWERED))
+    found = Message.objects.filter(said).annotate(answered=ANSWERED).defer("text", "html") if runs else ()
+    rows = [(one.run_id, one.answered and one.conversation_id, one.author_id) for one in found]
+    for row in approvals:
+        conversation = row.run.conversation_id
+        row.authors = {author for run, answered, author in rows if run == row.run_id or answered == conversation}
+
+
 def forget_terms(approval: Approval) -> None:
-    """Have the terms and what people have said read anew."""
-    if approval.on_terms is not None:
-        approval.terms.refresh_from_db()
-        vars(approval).pop("_prefetched_objects_cache", None)
+    """Have the terms and what people have said read anew, also where there were none until now."""
+    approval._state.fields_cache.pop("terms", None)
+    vars(approval).pop("_prefetched_objects_cache", None)
+
+
+def mark_anew(user: User, approval: Approval) -> None:
+    """Let the approval know what this person may do about it as of now, whatever it knew before. The run is locked."""
+    conversation = approval.run.conversation
+    conversation.refresh_from_db(fields=["owner", "visibility"])
+    role = role_in(user=user, team_id=conversation.team_id)
+    conversation.may = rights(user=user, conversation=conversation, role=role)
+    forget_terms(approval)
+    mark(user, [approval])
 
 
 def may(approval: Approval, person: Person, rights: Rights | None) -> May:
@@ -98,17 +128,18 @@ def may(approval: Approval, person: Person, rights: Rights | None) -> May:
     taken = any(to == person.id for _by, to in handed)
     named = taken or _belongs(approval, person, rights) or (terms.stranded and rights.admin)
     asked = approval.run.requested_by_id == person.id
+    apart = terms.apart and (asked or person.id in approval.authors)
     voted = any(vote.user_id == person.id and not vote.void for vote in approval.votes.all())
     why = None
     if voted:
         why = Why.VOTED
-    elif asked and terms.apart:
+    elif apart:
         why = Why.APART
     elif any(by == person.id for by, _to in handed):
         why = Why.HANDED_OVER
     elif not named:
         why = Why.NOT_NAMED if rights.decide else Why.LOOKS_ONLY
-    return May(why is None, named or voted or (asked and rights.decide), why)
+    return May(why is None, named or voted or ((asked or apart) and rights.decide), why)
 
 
 def _belongs(approval: Approval, person: Person, rights: Rights) -> bool:
@@ -140,7 +171,10 @@ def decidable_by(user: Any) -> Q:
     bound = Q(terms__circles__gt=0)
     named = ~Exists(_unmet(user, everyone=False)) | ((by_office | as_member) & ~Exists(_unmet(user, everyone=True)))
     voted = Vote.objects.filter(approval=OuterRef("pk"), user=user, void=False)
-    asked = Q(terms__apart=True, run__requested_by=user)
+    own = Q(author=user) & WRITTEN
+    wrote = Message.objects.filter(own, run=OuterRef("run"))
+    answered = Message.objects.filter(own & ANSWERED, conversation=OuterRef("run__conversation"))
+    asked = Q(terms__apart=True) & (Q(run__requested_by=user) | Exists(wrote) | Exists(answered))
     taken = Delegation.objects.filter(approval=OuterRef("pk"), to=user)
     handed = Delegation.objects.filter(approval=OuterRef("pk"), by=user)
     allowed = (~bound & usual) | (bound & named) | (Q(terms__stranded=True) & by_office) | Q(Exists(taken))

@@ -12,7 +12,7 @@ from agentweb.engine.enums import DecisionKind
 from agentweb.registry.problem_words import sentence
 from agentweb.runs import grants, journal, looking, outbox, votes
 from agentweb.runs.cards import card_of
-from agentweb.runs.deciders import WORDS, Why, forget_terms, mark
+from agentweb.runs.deciders import WORDS, Why, forget_terms, mark, mark_anew
 from agentweb.runs.errors import Conflict, Forbidden, Invalid
 from agentweb.runs.expiry import is_overdue
 from agentweb.runs.models import Approval, Run
@@ -74,6 +74,8 @@ def decide(
     with transaction.atomic():
         run = Run.objects.select_for_update().get(pk=approval.run_id)
         still_open(approval, run, digest)
+        mark_anew(user, approval)  # somebody may have handed it over, or lost a role, since the card was read
+        _permitted(approval, kind)
         run.conversation = approval.run.conversation
         if not votes.decides(user=user, approval=approval, kind=kind, comment=comment, changes=changes):
             return _others_must_agree(user, approval, run)

@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 
 from agentweb.runs.asking import members_of, tell
 from agentweb.runs.asking_models import ApprovalTerms, Delegation
-from agentweb.runs.deciders import WORDS, Why, forget_terms, mark, may, read_terms
+from agentweb.runs.deciders import WORDS, Why, forget_terms, mark, mark_anew, may, read_terms
 from agentweb.runs.decisions import MAX_COMMENT, still_open
 from agentweb.runs.errors import Forbidden, Invalid
 from agentweb.runs.models import Approval, Run
@@ -34,12 +34,13 @@ def hand_over(*, user: User, approval: Approval, to: str, comment: str = "") -> 
     """Let the person with the user name ``to`` decide in place of this one, who may not approve any more.
 
     Raises Forbidden; Invalid with the field named; Conflict with the true state when nothing waits any more."""
-    if not approval.may_decide or approval.call is None:
-        raise Forbidden(str(WORDS[approval.why_not or Why.LOOKS_ONLY]))
+    _permitted(approval)
     comment = words_of("comment", comment, MAX_COMMENT)
     with transaction.atomic():
         run = Run.objects.select_for_update().get(pk=approval.run_id)
         still_open(approval, run)
+        mark_anew(user, approval)  # they may have voted since the card was read
+        _permitted(approval)
         person = next((one for one in candidates(approval) if one.username == to), None)
         if person is None:
             words = _("Choose somebody of the team who sees the conversation and may not decide about this already.")
@@ -51,3 +52,9 @@ def hand_over(*, user: User, approval: Approval, to: str, comment: str = "") -> 
     forget_terms(approval)
     mark(user, [approval])
     return approval
+
+
+def _permitted(approval: Approval) -> None:
+    """Raises Forbidden."""
+    if not approval.may_decide or approval.call is None:
+        raise Forbidden(str(WORDS[approval.why_not or Why.LOOKS_ONLY]))

@@ -108,6 +108,8 @@ def _who(row: Approval) -> list[str]:
     if terms.apart:
         words = _("%(person)s asked for the run and may not approve.")
         found.append(words % {"person": row.run.requested_by.display_name})
+        if row.authors - {row.run.requested_by_id}:
+            found.append(_("Nor may others whose messages the run has taken up."))
     return found
 
 

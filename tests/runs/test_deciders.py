@@ -10,7 +10,7 @@ from agentweb.engine.terms import Circle, Named, Terms
 from agentweb.runs import asking, decisions
 from agentweb.runs.deciders import Why
 from agentweb.runs.errors import Forbidden, NotFound
-from agentweb.runs.models import Approval, ApprovalTerms
+from agentweb.runs.models import Approval, ApprovalTerms, Message, Run
 from agentweb.runs.selectors import approval_for, approvals_for, mark_decidable
 from agentweb.runs.waiting import inbox, waiting_count
 from agentweb.teams.models import User
@@ -118,6 +118,33 @@ def test_who_may_not_approve_is_told_why_and_perhaps_may_reject(cast, terms, who
     if may_reject:
         decisions.decide(user=person, approval=seen, decision="reject", digest="digest", comment="changed my mind")
     assert Approval.objects.get().status == ("rejected" if may_reject else "pending")
+
+
+def test_who_wrote_what_the_run_has_taken_up_is_kept_apart_like_who_asked(cast):
+    approval = asked(cast, Terms(apart=True))
+    conversation = approval.run.conversation
+    Message.objects.create(
+        conversation=conversation, run=approval.run, role="user", author=cast.member, text="and delete b", turn=1
+    )
+    assert may_approve(cast, approval) == [name for name in PEOPLE if waiting_count(cast.person(name))] == ["admin"]
+    assert approval_for(cast.member, approval.public_id).why_not == Why.APART
+    card = text_of(browser(cast.admin).get(f"/cards/call/{approval.call.public_id}"))
+    assert "Nor may others whose messages the run has taken up." in card
+
+
+def test_who_tries_again_what_another_has_asked_for_does_not_free_them_to_approve(cast):
+    approval = asked(cast, Terms(apart=True))
+    before = Run.objects.create(
+        conversation=approval.run.conversation,
+        agent=approval.run.agent,
+        requested_by=cast.owner,
+        snapshot=approval.run.snapshot,
+        status="finished",
+        outcome="failed",
+    )
+    Message.objects.filter(run=approval.run, role="user").update(run=before)
+    Run.objects.filter(pk=approval.run_id).update(requested_by=cast.admin)
+    assert may_approve(cast, approval) == [name for name in PEOPLE if waiting_count(cast.person(name))] == ["member"]
 
 
 def test_what_becomes_of_the_group_later_counts_but_a_group_that_is_gone_means_nobody(cast):

@@ -87,6 +87,33 @@ def test_nobody_gets_a_second_vote_by_handing_over(cast):
     assert may_approve(cast, approval) == ["reviewer"]
 
 
+def test_who_hands_over_and_approves_from_a_card_read_before_has_one_say(cast):
+    two = Terms(circles=(Circle(people=named(cast.owner, cast.admin)),), needed=2)
+    for terms in (two, None):
+        approval = asked(cast, terms)
+        before = approval_for(cast.owner, approval.public_id)
+        hand(cast, approval, "owner", "reviewer")
+        with pytest.raises(Forbidden):
+            decisions.decide(user=cast.owner, approval=before, decision="approve", digest="digest")
+        assert not approval.votes.exists()
+
+    approval = asked(cast, two)
+    before = approval_for(cast.owner, approval.public_id)
+    decisions.decide(
+        user=cast.owner, approval=approval_for(cast.owner, approval.public_id), decision="approve", digest="digest"
+    )
+    with pytest.raises(Forbidden):
+        delegating.hand_over(user=cast.owner, approval=before, to="reviewer")
+
+
+def test_a_role_that_was_lost_since_the_card_was_read_decides_nothing(cast):
+    approval = asked(cast, ADMINS)
+    before = approval_for(cast.admin, approval.public_id)
+    cast.admin.memberships.update(role="member")
+    with pytest.raises(Forbidden):
+        decisions.decide(user=cast.admin, approval=before, decision="approve", digest="digest")
+
+
 def test_what_is_decided_cannot_be_handed_over(cast):
     approval = asked(cast, ADMINS)
     seen = approval_for(cast.admin, approval.public_id)
