@@ -7,7 +7,10 @@ from typing import Any
 from agentweb.engine.enums import Risk
 from agentweb.policy.matching import TOOL_GLOB
 from agentweb.policy.rules import Rule, Says
-from agentweb.schema.check import check_any
+from agentweb.schema.check import check_any, unread
+from agentweb.schema.validate import fits
+
+MOST_NAMES = 5  # that one sentence names
 
 MESSAGES: dict[str, str] = {
     "glob": "Enter a tool name: letters, digits, _ and -; * stands for any characters.",
@@ -27,6 +30,8 @@ MESSAGES: dict[str, str] = {
     "raise_lower": "A level can only be raised: choose one above the level that the rule speaks of.",
     "schema": "This is no JSON Schema: %(problem)s",
     "always": "Any arguments fit this. Leave it empty, or say what they must be.",
+    "unread": "Nothing would look at %(names)s: JSON Schema has no such keyword there. Check the spelling.",
+    "anything": "A call without arguments fits this. What lets calls run must say with “required” which are needed.",
     "required": "What lets calls run must say that these arguments are there, with “required”: %(names)s.",
 }
 """English sentence by key; a translating layer wraps exactly these."""
@@ -109,11 +114,15 @@ def _condition(rule: Rule) -> list[Fault]:
     if problems := check_any(condition):
         first = problems[0]
         return [Fault("condition", "schema", {"problem": first})]
-    return _missing(condition) if rule.says is Says.ALLOW else []
+    if names := unread(condition):
+        return [Fault("condition", "unread", {"names": ", ".join(names[:MOST_NAMES])})]
+    return _open(condition) if rule.says is Says.ALLOW else []
 
 
-def _missing(condition: dict[str, Any]) -> list[Fault]:
+def _open(condition: dict[str, Any]) -> list[Fault]:
     """An argument that is left out fits whatever a schema says of it, so a rule that allows must want it there."""
     described, required = condition.get("properties", {}), condition.get("required", [])
     names = [name for name, schema in described.items() if name not in required and schema not in (True, {}, False)]
-    return [Fault("condition", "required", {"names": ", ".join(names)})] if names else []
+    if names:
+        return [Fault("condition", "required", {"names": ", ".join(names)})]
+    return [Fault("condition", "anything")] if fits(condition, {}) else []

@@ -14,7 +14,7 @@ from jsonschema import (
 from agentweb.schema import walk
 from agentweb.schema.json_text import MAX_DEPTH, JsonError, canonical, inspect
 from agentweb.schema.patterns import MAX_PATTERN, PatternError, compiled
-from agentweb.schema.problems import Problem, problem
+from agentweb.schema.problems import Problem, path_text, problem
 
 MAX_CHARS = 100_000
 """Characters of the canonical text of a schema."""
@@ -34,6 +34,14 @@ DRAFTS: dict[str, Any] = {
 """Versions by the address in `$schema`, without a # at its end. No address means the newest."""
 
 _TOP_ONLY = ("$schema", "$id", "$vocabulary")
+_SAID = frozenset(("$schema", "$id", "$comment", "$anchor", "$defs", "definitions", "title", "description",
+                   "default", "examples", "deprecated", "readOnly", "writeOnly"))  # fmt: skip
+"""Keywords that only say something, or only keep schemas for references."""
+
+_BESIDE = {"then": "if", "else": "if", "minContains": "contains", "maxContains": "contains",
+           "exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}  # fmt: skip
+"""Keywords that mean something beside another only; of these, some stand for themselves in newer versions."""
+
 _DYNAMIC = ("$dynamicRef", "$recursiveRef")
 
 
@@ -81,6 +89,19 @@ def draft_of(schema: dict[str, Any]) -> Any:
     """The validator class for the version that a schema names; None when it is not known."""
     address = schema.get("$schema", next(iter(DRAFTS)))
     return DRAFTS.get(address.removesuffix("#")) if isinstance(address, str) else None
+
+
+def unread(schema: dict[str, Any]) -> list[str]:
+    """Where in a schema that `check_any` accepts there stands what its version does not know, such as a misspelt
+    keyword: JSON Schema lets that pass, and no check looks at it."""
+    known = _SAID | set(draft_of(schema).VALIDATORS)
+    places = ((steps, each) for steps, each in walk.everywhere(schema) if isinstance(each, dict))
+    return sorted(
+        path_text((*steps, name))
+        for steps, each in places
+        for name in each
+        if name not in known and not (name in _BESIDE and _BESIDE[name] in known & each.keys())
+    )
 
 
 def _shape(schema: dict[str, Any], draft: Any) -> Iterator[Problem]:

@@ -75,6 +75,27 @@ FULL = rule(
         pytest.param(rule(ALLOW, condition=OPEN_PATH), [("condition", "required")], id="allowed without the argument"),
         pytest.param(rule(DENY, condition=OPEN_PATH), [], id="refused without it too, if one likes"),
         pytest.param(
+            rule(ALLOW, condition={"propertes": {"to": {"pattern": "@ours"}}, "required": ["to"]}),
+            [("condition", "unread")],
+            id="a misspelt keyword",
+        ),
+        pytest.param(
+            rule(DENY, condition={"properties": {"to": {"patern": "@ours"}}}),
+            [("condition", "unread")],
+            id="a misspelt keyword further in, which would refuse everything",
+        ),
+        pytest.param(rule(ALLOW, condition={"allOf": [OPEN_PATH]}), [("condition", "anything")], id="open further in"),
+        pytest.param(
+            rule(ALLOW, condition={"patternProperties": {"^p": {"pattern": "^reports/"}}}),
+            [("condition", "anything")],
+            id="names by a pattern need not be there",
+        ),
+        pytest.param(
+            rule(ALLOW, condition={"allOf": [OPEN_PATH], "required": ["path"], "title": "Reports"}),
+            [],
+            id="closed further in",
+        ),
+        pytest.param(
             rule(ALLOW, "[", requires_comment=True, condition={"type": 1}),
             [("tool", "glob"), ("requires_comment", "comment"), ("condition", "schema")],
             id="all at once",
