@@ -5,12 +5,15 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from agentweb.runs.models import Approval
-from agentweb.schema.json_text import canonical
+from agentweb.engine.codec import decode
+from agentweb.engine.events import ApprovalRequested
+from agentweb.runs.models import Approval, Event
+from agentweb.schema.json_text import canonical, parse_json
 from agentweb.schema.unified import unified
 from agentweb.ui.diffs import Change, DiffLine, argument_changes, diff_lines, preview_lines
 from agentweb.ui.effects import effect_text
 
+CUT = Approval._meta.get_field("rule").max_length or 0
 SIGNS = {"added": "+ ", "removed": "− ", "same": "  ", "hunk": "  "}
 
 
@@ -37,7 +40,7 @@ def asked_again(row: Approval) -> Again | None:
         words.append(_("The arguments are no longer those that were approved."))
     if before.definition != row.definition:
         words.append(_("The definition of the tool has changed."))
-    if before.rule != row.rule:
+    if _rule(before) != _rule(row):
         words.append(_("Another rule asks, or another version of its policy. It was: %(rule)s") % {"rule": before.rule})
     if row.requires_comment and not before.requires_comment:
         words.append(_("A comment is required now."))
@@ -49,6 +52,16 @@ def asked_again(row: Approval) -> Again | None:
 
 def _agreed(before: Approval) -> Any:
     return before.arguments if before.final_arguments is None else before.final_arguments
+
+
+def _rule(row: Approval) -> str:
+    """The rule as the record has it; the row keeps its beginning only, behind which another version may stand."""
+    if len(row.rule) < CUT:
+        return row.rule
+    rows = Event.objects.filter(run=row.run_id, kind="ApprovalRequested", payload__contains=str(row.public_id))
+    asked = (decode(each.kind, parse_json(each.payload)) for each in rows)
+    whole = (each.rule for each in asked if isinstance(each, ApprovalRequested) and each.approval == str(row.public_id))
+    return next(whole, row.rule)
 
 
 def _seen(before: Approval) -> str:

@@ -29,6 +29,7 @@ def waiting_approvals(
     requires_comment: bool = False,
     terms: Terms | None = None,
     looked: bool = False,
+    rule: str = "rule",
 ) -> list[Approval]:
     """``count`` pending approvals of calls of one message, in order, as the owner sees them. ``looked``: with the
     preview that the tool gives, bound into their digests."""
@@ -40,7 +41,7 @@ def waiting_approvals(
     said = AssistantMessage(message, "", "", calls, enums.Finish.TOOL_CALLS)
     asks = tuple(
         events.ApprovalRequested(
-            str(uuid4()), call.id, name, arguments, risk, "digest", "rule", requires_comment, terms=terms
+            str(uuid4()), call.id, name, arguments, risk, "digest", rule, requires_comment, terms=terms
         )
         for call in calls
     )

@@ -6,6 +6,8 @@ from agentweb.engine.codec import encode
 from agentweb.runs.models import Approval
 from agentweb.toolbox import previews
 from agentweb.ui.again import asked_again
+from tests.cast import make_cast
+from tests.runs.waiting_call import waiting_approvals
 
 
 def approval(preview=None, seen="", before=None, **fields):
@@ -51,3 +53,15 @@ def test_each_other_difference_is_named(now, words):
     again = asked_again(approval(before=approval(), **now))
     assert again.words == [words]
     assert [change.after for change in again.changes] == (["b.txt"] if "arguments" in now else [])
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("end", "differs"), [("files v2: *_file → ask", True), ("files v1: *_file → ask", False)])
+def test_a_rule_that_is_too_long_for_its_row_is_compared_whole(end, differs):
+    cast, long = make_cast(), f"{'files v1: *_file → ask; ' * 20}also "
+    before, row = (
+        waiting_approvals(cast, cast.builder_run(), rule=long + last)[0] for last in ("files v1: *_file → ask", end)
+    )
+    assert before.rule == row.rule
+    row.replaces = before
+    assert (asked_again(row) is not None) is differs
