@@ -85,6 +85,7 @@ class GrantIn(Body):
     scope: Literal["run", "conversation", "until"]
     until: datetime | None = None
     vary: Annotated[bool, Field(strict=True)] = False
+    free: tuple[Text, ...] | None = None
 
 
 class DecisionIn(Body):

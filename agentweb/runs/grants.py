@@ -29,11 +29,13 @@ FINAL = (Approval.Status.APPROVED, Approval.Status.MODIFIED)
 @dataclass(frozen=True, slots=True)
 class Wish:
     """How a person wants an approval to be remembered. ``until``: only with the scope that has this name; ``vary``:
-    the arguments that an admin marked may differ."""
+    the arguments that an admin marked may differ. ``free``: their names as the person saw them, None where they saw
+    none."""
 
     scope: str
     until: datetime | None = None
     vary: bool = False
+    free: tuple[str, ...] | None = None
 
 
 # --- giving ---------------------------------------------------------------------------------------------------------
@@ -94,9 +96,13 @@ def _check_end(wish: Wish) -> None:
 
 
 def give(*, user: User, approval: Approval, wish: Wish) -> Grant:
-    """Store what ``check`` has let through, inside the transaction that decides."""
+    """Store what ``check`` has let through, inside the transaction that decides. Raises Conflict where other arguments
+    may vary by now than the person saw: the grant would be another than they agreed to."""
     run, shown = approval.run, _definition(approval)
     assert approval.call is not None and shown is not None
+    free = free_arguments(approval) if wish.vary else []
+    if wish.vary and wish.free is not None and set(wish.free) != set(free):
+        raise Conflict(_("Other arguments may vary by now than you were shown. Look again at what you agree to."), {})
     return Grant.objects.create(
         scope=wish.scope,
         team=run.conversation.team,
@@ -107,7 +113,7 @@ def give(*, user: User, approval: Approval, wish: Wish) -> Grant:
         tool=approval.call.name,
         tool_digest=shown.digest,
         arguments=approval.arguments,
-        free=free_arguments(approval) if wish.vary else [],
+        free=free,
         expires_at=wish.until,
     )
 

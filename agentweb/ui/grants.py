@@ -36,10 +36,10 @@ WHERE = {
 @dataclass(frozen=True, slots=True)
 class Offer:
     """What the card says before an approval is remembered. ``buttons``: the scopes with their words; ``hours``: for how
-    long, where one may choose; ``free``: what would vary, in words, or empty."""
+    long, where one may choose; ``free``: the arguments that would vary."""
 
     covers: str
-    free: str
+    free: list[str]
     vary: str
     buttons: list[tuple[str, str]]
     hours: list[tuple[int, str]]
@@ -67,7 +67,7 @@ def offer(user: User, approval: Approval, label: str) -> Offer:
     words = _("It covers later calls of %(tool)s by the agent %(agent)s with exactly the arguments below.")
     return Offer(
         covers=words % {"tool": label, "agent": approval.run.agent.name},
-        free=names,
+        free=free,
         vary=_("Let these differ from call to call, all others staying the same: %(names)s") % {"names": names},
         buttons=[(scope.value, str(BUTTONS[scope])) for scope in scopes if scope is not Grant.Scope.PERSON],
         hours=[(hours, _long(hours, words)) for hours, words in HOURS] if Grant.Scope.PERSON in scopes else [],

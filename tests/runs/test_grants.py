@@ -1,5 +1,6 @@
 """Remembered approvals: who may give them, where they count, and how each of them ends."""
 
+from contextlib import nullcontext
 from datetime import timedelta
 
 import pytest
@@ -81,6 +82,15 @@ def test_marked_arguments_must_be_the_same_unless_the_person_says_otherwise(cast
     Tool.objects.filter(name="write_file").update(free_arguments="content")
     give(cast, pending)
     assert isinstance(claimed_verdict(pending.run, OTHER)[1], Ask)
+
+
+@pytest.mark.parametrize(("shown", "kept"), [(("content",), True), ((), False), (("content", "path"), False)])
+def test_no_other_arguments_may_vary_than_the_person_was_shown(cast, pending, shown, kept):
+    Tool.objects.filter(name="write_file").update(free_arguments="content")
+    with nullcontext() if kept else pytest.raises(Conflict):
+        give(cast, pending, vary=True, free=shown)
+    pending.refresh_from_db()
+    assert (pending.status, Grant.objects.count()) == (("approved", 1) if kept else ("pending", 0))
 
 
 def test_a_refusal_wins_over_a_grant(cast, pending):

@@ -55,7 +55,7 @@ def wish_of(request: HttpRequest) -> grants.Wish | None:
     until = None
     if scope == Grant.Scope.PERSON and hours.isascii() and hours.isdigit() and 0 < int(hours[:6]) <= LONGEST_HOURS:
         until = timezone.now() + timedelta(hours=int(hours[:6]))
-    return grants.Wish(scope, until, request.POST.get("vary") == "yes")
+    return grants.Wish(scope, until, request.POST.get("vary") == "yes", tuple(request.POST.getlist("free")))
 
 
 @require_safe

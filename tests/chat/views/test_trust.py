@@ -34,7 +34,7 @@ def test_before_it_is_stored_the_card_says_what_is_covered(cast, approval):
     ("fields", "scope", "free"),
     [
         ({"remember": "run"}, "run", []),
-        ({"remember": "conversation", "vary": "yes"}, "conversation", ["content"]),
+        ({"remember": "conversation", "vary": "yes", "free": ["content"]}, "conversation", ["content"]),
         ({"remember": "until", "hours": "8"}, "until", []),
     ],
 )
