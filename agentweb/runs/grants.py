@@ -18,11 +18,11 @@ from agentweb.registry.models import Tool
 from agentweb.runs.errors import Conflict, Forbidden, Invalid
 from agentweb.runs.grant_models import Grant, GrantUse
 from agentweb.runs.models import Approval, Call, Run
+from agentweb.runs.rights import CHATS
 from agentweb.schema.json_text import parse_json
-from agentweb.teams.models import Membership, Role, User
+from agentweb.teams.models import Membership, User
 
 LONGEST = timedelta(days=90)
-CHATS = (Role.MEMBER, Role.ADMIN)
 FINAL = (Approval.Status.APPROVED, Approval.Status.MODIFIED)
 
 

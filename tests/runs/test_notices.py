@@ -150,7 +150,7 @@ class Listener:
 @pytest.fixture
 def listener():
     found = Listener()
-    thread = threading.Thread(target=found.server.serve_forever)
+    thread = threading.Thread(target=found.server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield found
     found.server.shutdown()
