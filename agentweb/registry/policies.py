@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Protocol
 
-from django.db.models import BigAutoField, Case, CharField, Value, When
+from django.db.models import BigAutoField, Case, CharField, Field, Value, When
 
 from agentweb.engine.enums import Risk
 from agentweb.engine.events import Passage
@@ -36,16 +36,36 @@ class Who:
     user: int | None = None
 
 
+Row = tuple[str, str, str, str]
+"""What the query gives: the kind, the name (or the role itself), the risk level or digest, and a tool's marks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """On what a judgement rests: the ``rows`` that stood for the calls of these ``tools`` for ``who``, and whether
+    untrusted text had been read, None where that did not matter. With the same, the same would be judged."""
+
+    tools: tuple[str, ...]
+    who: Who
+    rows: frozenset[Row]
+    tainted: bool | None
+
+    @property
+    def slots(self) -> dict[str, Any]:
+        return slots(self.tools, self.who)
+
+
 @dataclass(frozen=True, slots=True)
 class Standing:
     """What counts at this moment: the risk level of each tool that may be used, the rules, and the person's role; of
-    the tools, those that return ``untrusted`` text and those that send something ``outbound``."""
+    the tools, those that return ``untrusted`` text and those that send something ``outbound``. ``rows``: all of it."""
 
     risks: dict[str, Risk]
     rules: tuple[Rule, ...]
     role: str | None
     untrusted: frozenset[str] = frozenset()
     outbound: frozenset[str] = frozenset()
+    rows: frozenset[Row] = frozenset()
 
     @property
     def asks_for_taint(self) -> bool:
@@ -85,7 +105,9 @@ NOTHING = Nothing()
 
 
 class LivePolicy:
-    """Rules and risk levels count from the next call on, so they are looked up at each judgement."""
+    """Rules and risk levels count from the next call on, so they are looked up at each judgement.
+
+    ``basis``: on what the last judgement rests, None before the first."""
 
     def __init__(
         self,
@@ -96,14 +118,18 @@ class LivePolicy:
         self._in_thread = in_thread
         self._who = who
         self._around = around
+        self.basis: Basis | None = None
 
     async def judge(self, calls: tuple[tuple[ToolCall, ToolSpec], ...]) -> tuple[Verdict, ...]:
         return await self._in_thread(lambda: self._judge(calls))
 
     def _judge(self, calls: tuple[tuple[ToolCall, ToolSpec], ...]) -> tuple[Verdict, ...]:
-        now = standing({spec.name for _call, spec in calls}, self._who)
+        tools = {spec.name for _call, spec in calls}
+        now = standing(tools, self._who)
         acting = {spec.name for _call, spec in calls if not spec.reads or spec.name in now.outbound}
-        read = self._around.passages() if acting or now.asks_for_taint else ()
+        looks = bool(acting) or now.asks_for_taint
+        read = self._around.passages() if looks else ()
+        self.basis = Basis(tuple(sorted(tools)), self._who, now.rows, bool(read) if looks else None)
         judged = [(self._one(now, call, spec, read, acts=spec.name in acting), call, spec) for call, spec in calls]
         asked = sorted({spec.name for verdict, call, spec in judged if wants_grant(verdict, call)})
         grants = self._around.grants(asked) if asked else ()
@@ -136,9 +162,8 @@ def facts(now: Standing, who: Who, tool: str, arguments: Any, **more: bool) -> F
 
 def standing(tools: set[str], who: Who) -> Standing:
     """What counts now for these tools. One query; one more for each version of a policy that is new to this process."""
-    names = sorted(tools)
-    slots = {f"tool{place}": name for place, name in enumerate(names)}
-    rows = _look(len(names)).all(**slots, team=who.team or NOBODY_ID, user=who.user or NOBODY_ID)
+    names = tuple(sorted(tools))
+    rows = _look(len(names)).all(**slots(names, who))
     policies = sorted((name, digest) for kind, name, digest, _flags in rows if kind == POLICY)
     found = [(name, risk, flags) for kind, name, risk, flags in rows if kind == TOOL]
     return Standing(
@@ -147,18 +172,30 @@ def standing(tools: set[str], who: Who) -> Standing:
         outbound=frozenset(name for name, _risk, flags in found if OUTBOUND in flags),
         rules=tuple(rule for name, digest in policies for rule in _rules(name, digest)),
         role=next((role for kind, role, *_empty in rows if kind == ROLE), None),
+        rows=frozenset(rows),
     )
+
+
+def slots(tools: Sequence[str], who: Who) -> dict[str, Any]:
+    """The values of ``fields`` for these tools and this person."""
+    named = {f"tool{place}": name for place, name in enumerate(tools)}
+    return {**named, "team": who.team or NOBODY_ID, "user": who.user or NOBODY_ID}
+
+
+def fields(number: int) -> dict[str, Field]:
+    """What the query of what stands is given, for so many tools."""
+    named: dict[str, Field] = {f"tool{place}": CharField() for place in range(number)}
+    return {**named, "team": BigAutoField(), "user": BigAutoField()}
 
 
 @lru_cache(maxsize=32)
 def _look(number: int) -> fixed.Query:
     """The query for so many tools."""
-    fields = {f"tool{place}": CharField() for place in range(number)}
-    return fixed.Query(_rows, **fields, team=BigAutoField(), user=BigAutoField())
+    return fixed.Query(standing_rows, **fields(number))
 
 
-def _rows(*, team: Any, user: Any, **tools: Any) -> Any:
-    """Of each kind of row: what it is, its name (or the role itself), its risk level or digest, and a tool's marks."""
+def standing_rows(*more: Any, team: Any, user: Any, **tools: Any) -> Any:
+    """All that stands for these tools and this person, as rows, and ``more`` queries of such rows in the same one."""
     found = Tool.objects.filter(name__in=list(tools.values()), enabled=True).order_by()
     policies = Policy.objects.filter(enabled=True).order_by()
     roles = Membership.objects.filter(team=team, user=user).order_by()
@@ -169,14 +206,15 @@ def _rows(*, team: Any, user: Any, **tools: Any) -> Any:
         default=Value(""),
         output_field=CharField(),
     )
-    return found.values_list(_text(TOOL), "name", "risk", marks).union(
-        policies.values_list(_text(POLICY), "name", "digest", _text("")),
-        roles.values_list(_text(ROLE), "role", _text(""), _text("")),
+    return found.values_list(text(TOOL), "name", "risk", marks).union(
+        policies.values_list(text(POLICY), "name", "digest", text("")),
+        roles.values_list(text(ROLE), "role", text(""), text("")),
+        *more,
         all=True,
     )
 
 
-def _text(value: str) -> Value:
+def text(value: str) -> Value:
     return Value(value, output_field=CharField())
 
 

@@ -21,6 +21,7 @@ from agentweb.engine.codec import decode, encode, kind_of
 from agentweb.engine.enums import CallStatus, Outcome, ResultKind
 from agentweb.engine.messages import ToolResult
 from agentweb.engine.sentences import HALTED
+from agentweb.registry.policies import Basis
 from agentweb.runs import chain, halts, outbox, starting
 from agentweb.runs.models import Approval, Call, Event, Halt, QueuedMessage, Run, WorkerProcess
 from agentweb.runs.projection import Projection
@@ -147,14 +148,15 @@ def _taken(row: Run, worker: WorkerProcess) -> Claimed:
     )
 
 
-def append(claimed: Claimed, batch: events.Batch) -> Appended:
-    """Record one boundary. Raises LeaseLost, or Stale when a queued message is no longer as the loop saw it."""
+def append(claimed: Claimed, batch: events.Batch, basis: Basis | None = None) -> Appended:
+    """Record one boundary. ``basis``: on what the judgement of its starts rests; they are recorded only while that
+    stands. Raises LeaseLost, or Stale when a queued message is no longer as the loop saw it."""
     with transaction.atomic():
         row: Run | None = _LOCKED.first(pk=claimed.run_id)
         if row is None or row.epoch != claimed.epoch or row.status != Run.Status.RUNNING:
             raise LeaseLost(claimed.run)
         halt, batch = halts.against(row, batch) if row.halts_stand else (None, batch)
-        batch, refused = _admitted(row, batch)
+        batch, refused = _admitted(row, batch, basis)
         first = row.last_event + 1
         if batch:
             _write(row, batch)
@@ -231,13 +233,13 @@ _WRITE = fixed.Update(
 )
 
 
-def _admitted(row: Run, batch: events.Batch) -> tuple[events.Batch, bool]:
+def _admitted(row: Run, batch: events.Batch, basis: Basis | None) -> tuple[events.Batch, bool]:
     """What of a batch may be recorded, and whether something may not: then the loop must look again.
 
     Without one of its starts none of a batch is recorded: they were to go side by side."""
     if batch and _refused(row, batch[-1]):
         return batch[:-1], True
-    if starting.barred(batch):
+    if starting.barred(row, batch, basis):
         return tuple(event for event in batch if not isinstance(event, events.ToolStarted)), True
     return batch, False
 

@@ -27,6 +27,7 @@ from agentweb.worker.recorder import FIRST_BACKOFF_S, Recorder
 logger = logging.getLogger(__name__)
 Found = TypeVar("Found", bound=Loaded)
 
+MOST_AGAIN = 50  # times in a row that the same state is looked at again, since people changed something each time
 BROKEN_OFF = "The model's answer broke off because its worker stopped."
 GIVEN_UP = "The worker was lost each time this run was tried."
 FAULT = "The run failed because of an error in the system. The error is in the server's log."
@@ -97,13 +98,18 @@ class Drive:
             waited_s, backoff_s = waited_s + backoff_s, backoff_s * 2
 
     async def _advance(self) -> None:
+        again, last = 0, -1
         while True:
             if self._claimed.exhausted:
                 loaded = await self._load(self._read)
                 fault = ModelFault(ErrorKind.INTERNAL, GIVEN_UP)
                 await self._recorder.record(failure(loaded.transcript, loaded.usage, fault, Reason.ATTEMPTS))
                 return
-            appended = await self._work(await self._load(self._prepare))
+            ready = await self._load(self._prepare)
+            again, last = (again + 1 if ready.last == last else 0), ready.last
+            if again > MOST_AGAIN:
+                raise RuntimeError("What was to be recorded was refused each time, with nothing new to look at.")
+            appended = await self._work(ready)
             if appended is not None and appended.halt and await self._hold(appended.halt):
                 return
             if appended is None or not appended.refused:
@@ -141,7 +147,7 @@ class Drive:
                     continue
                 if not step:
                     continue
-                appended = await self._recorder.record(step)
+                appended = await self._recorder.record(step, ready.policy.basis)
                 if appended.refused or appended.finished or appended.paused:
                     return appended
                 if self._shop.draining() and ready.transcript.at_rest:

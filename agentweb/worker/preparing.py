@@ -46,9 +46,10 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True)
 class Ready(Loaded):
-    """A run with all that it works with."""
+    """A run with all that it works with. ``policy`` is that of the setup, which knows on what it judged last."""
 
     setup: Setup
+    policy: LivePolicy
 
 
 _UNREAD = ("reason_text", "error", "goals", "head_hash", "head_signature", "queued_at", "created_at", "finished_at")
@@ -83,8 +84,9 @@ def prepare(claimed: Claimed, controls: RunControls, in_thread: InThread, rest_s
 
     ``rest_s``: for how long the model's words may gather before they are read on. Raises LeaseLost."""
     loaded = load(claimed)
-    setup = _setup(loaded.snapshot, claimed, controls, in_thread, rest_s)
-    return Ready(**{each.name: getattr(loaded, each.name) for each in fields(loaded)}, setup=setup)
+    policy = LivePolicy(in_thread, Who(claimed.agent, claimed.team, claimed.user), RunSurroundings(claimed))
+    setup = _setup(loaded.snapshot, claimed, controls, in_thread, rest_s, policy)
+    return Ready(**{each.name: getattr(loaded, each.name) for each in fields(loaded)}, setup=setup, policy=policy)
 
 
 def _setup(
@@ -93,6 +95,7 @@ def _setup(
     controls: RunControls,
     in_thread: InThread,
     rest_s: Callable[[], float],
+    policy: LivePolicy,
 ) -> Setup:
     workspace = workspaces.folder(claimed.conversation)
     return Setup(
@@ -102,7 +105,7 @@ def _setup(
         if snapshot.get("fallback")
         else None,
         tools=AgentTools(snapshot, workspace=workspace, cancelled=lambda: controls.cancelled),
-        policy=LivePolicy(in_thread, Who(claimed.agent, claimed.team, claimed.user), RunSurroundings(claimed)),
+        policy=policy,
         inbox=RunInbox(claimed.run_id, in_thread),
         controls=controls,
         system=snapshot["system"],

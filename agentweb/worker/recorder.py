@@ -16,6 +16,7 @@ from agentweb.engine.events import (
     SteeringTaken,
     TurnStarted,
 )
+from agentweb.registry.policies import Basis
 from agentweb.runs import journal
 from agentweb.runs.journal import Appended, Claimed, LeaseLost
 from agentweb.runs.models import Run
@@ -41,36 +42,37 @@ class Recorder:
         self._flusher = flusher
         self._patience_s = patience_s
 
-    async def record(self, batch: Batch) -> Appended:
-        """Record one boundary; ``refused`` tells that the run must be loaded again. Raises LeaseLost."""
+    async def record(self, batch: Batch, basis: Basis | None = None) -> Appended:
+        """Record one boundary; ``refused`` tells that the run must be loaded again. ``basis``: on what the judgement of
+        its starts rests. Raises LeaseLost."""
         closed = any(isinstance(event, MessageFinished | MessageInterrupted) for event in batch)
         await self._flusher.settle(self._lane, final=closed)
         try:
-            appended = await self._append(batch)
+            appended = await self._append(batch, basis)
         except Stale:
-            appended = await self._append_without_taking(batch)
+            appended = await self._append_without_taking(batch, basis)
         self._lane.moved(appended.last, closed=closed)
         if appended.finished and isinstance(batch[-1], RunFinished):
             _log_end(batch[-1])
         return appended
 
-    async def _append_without_taking(self, batch: Batch) -> Appended:
+    async def _append_without_taking(self, batch: Batch, basis: Basis | None) -> Appended:
         """A message was edited or taken back after the loop looked: record what came before, and look again."""
         end = next(place for place, event in enumerate(batch) if isinstance(event, SteeringTaken | FollowUpTaken))
         if end and isinstance(batch[end - 1], TurnStarted):
             end -= 1
         last = self._lane.event
         if end:
-            last = (await self._append(batch[:end])).last
+            last = (await self._append(batch[:end], basis)).last
         return Appended(first=last, last=last, refused=True)
 
-    async def _append(self, batch: Batch) -> Appended:
+    async def _append(self, batch: Batch, basis: Basis | None) -> Appended:
         """While the database cannot be reached the batch waits, for about as long as the lease holds: a result that
         is not recorded would have to be found out by a person."""
         waited_s, backoff_s = 0.0, FIRST_BACKOFF_S
         while True:
             try:
-                return await self._database.run(lambda: journal.append(self._claimed, batch))
+                return await self._database.run(lambda: journal.append(self._claimed, batch, basis))
             except (OperationalError, InterfaceError):
                 if waited_s >= self._patience_s:
                     raise

@@ -171,6 +171,23 @@ def test_a_run_does_not_pause_over_what_a_person_just_asked(cast, worker, reques
     assert run.status == Run.Status.RUNNING
 
 
+@pytest.mark.parametrize(
+    ("wish", "starts"), [("cancel", False), ("stop before tools", False), ("stop after tools", True)]
+)
+def test_nothing_starts_after_a_person_has_asked_for_an_end_though_it_was_judged_before(cast, worker, wish, starts):
+    run = cast.run()
+    holder = claimed(run, worker)
+    journal.append(holder, (events.TurnStarted(1), REQUESTED))
+    journal.append(holder, (asks(),))
+    if wish == "cancel":
+        services.cancel_run(user=cast.owner, run=seen(cast, run))
+    else:
+        services.stop_run(user=cast.owner, run=seen(cast, run), after="reasoning" if "before" in wish else "acting")
+    begun = journal.append(holder, (events.ToolStarted(CALL, "write_file", {"path": "a"}),))
+    assert begun.refused is not starts
+    assert ("ToolStarted" in kinds(run)) is starts
+
+
 def test_a_paused_run_has_no_owner_and_waits(cast, worker):
     run = cast.run()
     holder = claimed(run, worker)
