@@ -54,10 +54,10 @@ def watched(executioner: Executioner) -> None:
         return claimed
 
     @wraps(append)
-    def watched_append(claimed: journal.Claimed, batch: Any) -> journal.Appended:
+    def watched_append(claimed: journal.Claimed, batch: Any, *basis: Any) -> journal.Appended:
         kinds = {type(event).__name__ for event in batch}
         executioner.look("before", claimed.run, kinds)
-        appended = append(claimed, batch)
+        appended = append(claimed, batch, *basis)
         executioner.look("after", claimed.run, kinds)
         return appended
 
