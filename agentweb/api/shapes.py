@@ -57,7 +57,7 @@ class ContinueIn(Body):
 
 class ResultIn(Body):
     call: Text
-    content: Text
+    content: Any
     is_error: Annotated[bool, Field(strict=True)] = False
 
 
@@ -165,11 +165,19 @@ def call_out(row: Call) -> dict[str, Any]:
         "status": row.status,
         "result": row.result,
         "is_error": row.is_error,
+        "waits_for": _waits_for(row),
         "started_at": _time(row.started_at),
         "finished_at": _time(row.finished_at),
         "approval": str(approval.public_id) if approval else None,
         "grant": str(row.used.grant.public_id) if row.used else None,
     }
+
+
+def _waits_for(row: Call) -> dict[str, Any] | None:
+    """What a suspended call wants: ``prompt`` in words, and ``schema``, which a result must fit where there is one."""
+    if row.status != Call.Status.SUSPENDED:
+        return None
+    return {"prompt": row.detail, "schema": row.answer_schema}
 
 
 def approval_out(row: Approval) -> dict[str, Any]:

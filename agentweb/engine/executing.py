@@ -30,7 +30,7 @@ async def execute(work: Work, candidate: Candidate, report: Callable[[Report], N
     began = clock()
     outcome = await _outcome(work.setup, candidate, report)
     if isinstance(outcome, ToolSuspension):
-        report(ToolSuspended(call.id, call.name, outcome.prompt))
+        report(ToolSuspended(call.id, call.name, outcome.prompt, outcome.schema))
         return
     seconds = clock() - began
     result, failures = await after_tool(work, call, _told(candidate, outcome))

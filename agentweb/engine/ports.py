@@ -119,11 +119,13 @@ class ToolError(Exception):
 
 
 class ToolSuspension(Exception):
-    """The tool waits for an answer from outside; ``prompt`` says for what."""
+    """The tool waits for an answer from outside; ``prompt`` says for what. With a ``schema`` (JSON Schema of type
+    object) people get a form made from it, and only an answer that fits is taken: the model reads it as JSON."""
 
-    def __init__(self, prompt: str) -> None:
+    def __init__(self, prompt: str, schema: Mapping[str, Json] | None = None) -> None:
         super().__init__(prompt)
         self.prompt = prompt
+        self.schema = schema
 
 
 @dataclass(frozen=True, slots=True)

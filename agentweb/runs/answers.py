@@ -9,20 +9,21 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext as _
 
-from agentweb.runs import journal, outbox, services
+from agentweb.runs import fitting, journal, outbox, services
 from agentweb.runs.decisions import MAX_COMMENT
 from agentweb.runs.errors import Conflict, Forbidden, Invalid
+from agentweb.runs.fitting import MAX_CONTENT
 from agentweb.runs.models import Approval, Call, CallAnswer, Run
 from agentweb.runs.words import words_of
 from agentweb.teams.models import User
 
-MAX_CONTENT = 100_000
 MAX_RESULTS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """One result from outside: the public id of its call, and what the tool would have returned."""
+    """One result from outside: the public id of its call, and what the tool would have returned. Where the tool has
+    said what an answer must fit, that is a value, or its JSON text."""
 
     call: str
     content: Any
@@ -59,12 +60,10 @@ def supply(*, user: User, run: Run, results: Sequence[Given], text: str = "") ->
     with the true state when a call does not wait for a result, or no longer."""
     _needs(run)
     _make_sense(results, text)
-    contents = [
-        words_of(f"results[{place}].content", given.content, MAX_CONTENT) for place, given in enumerate(results)
-    ]
     with transaction.atomic():
         _locked(run)
         calls = _suspended(run, results)
+        contents = fitting.contents(calls, results)
         if text and (waiting := _waiting(run).exclude(pk__in=[call.pk for call in calls])):
             words = _("Text can come only with the last results; these calls wait too: %(calls)s.") % {
                 "calls": ", ".join(str(call.public_id) for call in waiting)

@@ -272,6 +272,7 @@ class Call(models.Model):
     detail = models.TextField(blank=True)
     recovered = models.BooleanField(default=False)
     extra = models.JSONField(default=dict)
+    answer_schema = models.JSONField(null=True)  # what an answer from outside must fit, where the tool says so
     status = models.CharField(max_length=9, choices=Status, default=Status.OPEN)
     attempt = models.PositiveSmallIntegerField(default=0)
     result = models.TextField(null=True)

@@ -265,7 +265,8 @@ class Projection:
 
     @_apply.register
     def _(self, event: events.ToolSuspended) -> None:
-        self._call(event.call, status=CallStatus.SUSPENDED.value, detail=event.prompt)
+        wanted = encode(event.schema)
+        self._call(event.call, status=CallStatus.SUSPENDED.value, detail=event.prompt, answer_schema=wanted)
 
     @_apply.register
     def _(self, event: events.OutcomeUnknown) -> None:

@@ -22,7 +22,7 @@ from agentweb.engine.messages import Json
 from agentweb.engine.ports import Output, Progress, ToolContext, ToolError, ToolSuspension
 
 LONGEST_LINE = 64 * 1024 * 1024  # bytes; a result is one line
-ERRORS: dict[str, type[Exception]] = {"ToolError": ToolError, "ToolSuspension": ToolSuspension}
+ERRORS: dict[str, type[Exception]] = {"ToolError": ToolError}
 
 
 class ProcessFailed(Exception):
@@ -68,6 +68,8 @@ def _step(told: dict[str, Any]) -> Progress | Output:
             return Progress(text, fraction)
         case {"content": content, "full": full}:
             return Output(content, full)
+        case {"error": "ToolSuspension", "text": text, "schema": schema}:
+            raise ToolSuspension(text, schema)
         case {"error": kind, "text": text}:
             raise ERRORS.get(kind, ProcessFailed)(text)
     raise ProcessFailed("The tool's process said something else than its steps.")
@@ -102,7 +104,7 @@ async def _work(asked: dict[str, Any], told: IO[str]) -> None:
             else:
                 tell(content=step.content, full=step.full)
     except ToolSuspension as suspension:
-        tell(error="ToolSuspension", text=suspension.prompt)
+        tell(error="ToolSuspension", text=suspension.prompt, schema=suspension.schema)
     except ToolError as error:
         tell(error="ToolError", text=str(error))
     except Exception as error:

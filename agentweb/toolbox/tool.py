@@ -21,8 +21,10 @@ from agentweb.engine.ports import (
     ToolContext,
     ToolError,
     ToolSpec,
+    ToolSuspension,
     Unsure,
 )
+from agentweb.schema.check import check_any
 from agentweb.schema.json_text import digest
 from agentweb.schema.problems import Problem
 from agentweb.schema.validate import validate
@@ -117,6 +119,8 @@ class FunctionTool:
         except ToolError as error:
             text = for_model(str(error), self.most_characters)
             raise error if text == str(error) else ToolError(text) from error
+        except ToolSuspension as suspension:
+            raise _drawable(suspension) from suspension.__cause__
         finally:
             closed.set()
 
@@ -209,6 +213,17 @@ def _definition(spec: ToolSpec) -> str:
             "repeatable": spec.repeatable,
         }
     )
+
+
+def _drawable(suspension: ToolSuspension) -> ToolSuspension:
+    """The same. Raises TypeError where nobody could ever answer: a form needs a schema of an object."""
+    schema = suspension.schema
+    if schema is None:
+        return suspension
+    wrong = [_sentence(each) for each in check_any(schema)]
+    if wrong or schema.get("type") != "object":
+        raise TypeError(f"The schema of the answer is none of an object. {' '.join(wrong)}".strip())
+    return suspension
 
 
 def _sentence(found: Problem) -> str:

@@ -23,6 +23,7 @@ from agentweb.ui.effects import effect_text
 from agentweb.ui.excerpt import Excerpt, excerpt, of_ends
 from agentweb.ui.hidden import hides_something
 from agentweb.ui.labels import field_label
+from agentweb.ui.schema_forms import SchemaForm, show
 from agentweb.ui.time_left import time_left
 
 ICONS = {
@@ -126,12 +127,14 @@ class ApprovalPart:
 @dataclass(frozen=True, slots=True)
 class AnswerPart:
     """What people say about the call itself. ``given`` is the latest answer; ``wanted`` says what is waited for:
-    unknown (what became of the call), suspended (its result) or empty; ``prompt`` is what the tool asked for."""
+    unknown (what became of the call), suspended (its result) or empty; ``prompt`` is what the tool asked for, and
+    ``form`` what it wants filled in, if it says so."""
 
     given: CallAnswer | None
     wanted: str
     prompt: str
     may_answer: bool
+    form: SchemaForm | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +200,8 @@ def _answer_part(call: Call) -> AnswerPart | None:
     pending = given is not None and given.taken_at is None
     asks = call.status in (CallStatus.UNKNOWN, CallStatus.SUSPENDED) and not pending and hasattr(call, "may_decide")
     if asks:
-        return AnswerPart(given=None, wanted=str(call.status), prompt=prompt, may_answer=call.may_decide)
+        form = None if call.answer_schema is None else show(call.answer_schema, {})
+        return AnswerPart(None, str(call.status), prompt, call.may_decide, form)
     return AnswerPart(given=given, wanted="", prompt=prompt, may_answer=False) if given is not None else None
 
 

@@ -146,6 +146,17 @@ def test_results_come_from_outside(cast, api):
     assert [row["text"] for row in api.get(f"/runs/{first.run.public_id}/queue")["items"]] == ["quick"]
 
 
+def test_what_an_answer_must_fit_is_told_and_held(cast, api):
+    wanted = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+    (call,) = suspended_calls(cast, cast.builder_run(), schema=wanted)
+    path = f"/runs/{call.run.public_id}"
+    (told,) = api.get(f"{path}/calls")["items"]
+    assert told["waits_for"] == {"prompt": "Which city?", "schema": wanted}
+    wrong = api.post(f"{path}/results", {"results": [{"call": told["id"], "content": {"city": 5}}]}, 422)
+    assert wrong["errors"][0]["path"] == "results[0].content.city"
+    api.post(f"{path}/results", {"results": [{"call": told["id"], "content": {"city": "Rome"}}]}, 202)
+
+
 def test_a_run_that_nobody_holds_back_cannot_be_let_go_on(cast, api):
     assert api.post(f"/runs/{cast.run().public_id}/resume", status=409)["state"] == {"status": "queued"}
 

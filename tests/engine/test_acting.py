@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping
 import pytest
 
 from agentweb.engine.enums import CallStatus, Invalid, ResultKind, Risk, StopAfter
-from agentweb.engine.events import RunFinished, RunPaused, ToolFinished, ToolProgressed, ToolStarted
+from agentweb.engine.events import RunFinished, RunPaused, ToolFinished, ToolProgressed, ToolStarted, ToolSuspended
 from agentweb.engine.messages import Json, ToolCall, ToolResult
 from agentweb.engine.ports import Allow, Ask, Deny, Output, Progress, ToolError, ToolSuspension
 from tests.engine.fakes import ASK, FakePolicy, FakeTool, Shell, has, tool
@@ -171,6 +171,12 @@ async def test_a_result_from_outside_closes_the_call_without_running_it(
     assert (result.kind, result.content) == (kind, text)
     assert shell.kinds[4] == "ResultReceived ToolFinished TurnFinished TurnStarted ModelRequested"
     assert len(used.runs) == 1
+
+
+async def test_a_suspended_call_records_what_its_answer_must_fit() -> None:
+    wanted = {"type": "object", "properties": {"city": {"type": "string"}}}
+    shell = await Shell(Says("", (call("a"),)), tools=(raising(ToolSuspension("Which city?", wanted)),)).go()
+    assert shell.events[-2] == ToolSuspended("a", "write", "Which city?", wanted)
 
 
 async def test_of_two_suspended_calls_one_result_leaves_the_other_waiting() -> None:

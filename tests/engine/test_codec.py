@@ -38,7 +38,7 @@ EXAMPLES = [
     events.ModelReplaced(1, "large", "small", FAULT),
     events.ToolStarted("c1", "write_file", {"path": "a", "n": [1, None]}, "rule", 2),
     events.ToolFinished("c1", "write_file", ToolResult("c1", "done", enums.ResultKind.OK, "whole"), seconds=0.1),
-    events.ToolSuspended("c1", "ask_user", "Which one?"),
+    events.ToolSuspended("c1", "ask_user", "Which one?", {"type": "object"}),
     events.OutcomeUnknown("c1", "write_file"),
     events.OutcomeSettled("c1", "write_file", enums.Resolution.DONE, "Ann", "looked", "a1"),
     events.ResultReceived("c1", "write_file", "Ann", "a1"),

@@ -13,8 +13,8 @@ from tests.cast import Cast, make_worker
 ARGUMENTS = {"path": "a.txt", "content": "hello"}
 
 
-def suspended_calls(cast: Cast, run: Run, count: int = 1) -> list[Call]:
-    """The run waits for the results of its calls to come from outside."""
+def suspended_calls(cast: Cast, run: Run, count: int = 1, schema: dict | None = None) -> list[Call]:
+    """The run waits for the results of its calls to come from outside. ``schema``: what they must fit."""
     holder = journal.claim(str(run.public_id), make_worker(f"w{uuid4().hex[:6]}"))
     assert holder is not None
     message, calls = str(uuid4()), tuple(ToolCall(str(uuid4()), "ask_city", {}, "{}") for _ in range(count))
@@ -22,7 +22,7 @@ def suspended_calls(cast: Cast, run: Run, count: int = 1) -> list[Call]:
     journal.append(holder, (events.TurnStarted(1), events.ModelRequested(message, 1, 1, "scripted", "d")))
     starts = tuple(events.ToolStarted(call.id, "ask_city", {}) for call in calls)
     journal.append(holder, (events.MessageFinished(said, Usage()), *starts))
-    waits = tuple(events.ToolSuspended(call.id, "ask_city", "Which city?") for call in calls)
+    waits = tuple(events.ToolSuspended(call.id, "ask_city", "Which city?", schema) for call in calls)
     journal.append(holder, (*waits, events.RunPaused(tuple(call.id for call in calls), Usage())))
     return [call_for(cast.owner, call.id) for call in calls]
 

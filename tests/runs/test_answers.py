@@ -143,6 +143,41 @@ def test_a_result_is_stored_and_the_run_is_told(cast, asked):
     assert Run.objects.get().status == Run.Status.QUEUED
 
 
+COLOURS = {"type": "object", "properties": {"colour": {"enum": ["red", "blue"]}}, "required": ["colour"]}
+
+
+@pytest.mark.parametrize("content", [{"colour": "blue"}, '{ "colour": "blue" }'], ids=["value", "text"])
+def test_an_answer_of_the_form_that_the_tool_wants_is_kept_as_json(cast, content):
+    (call,) = suspended_calls(cast, cast.builder_run(), schema=COLOURS)
+    supply(cast, call.run, given(call, content))
+    told = transcripts.load(Run.objects.get())[0].calls[str(call.public_id)].answer
+    assert told.content == '{"colour": "blue"}'
+
+
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [
+        ({"colour": "green"}, "results[0].content.colour"),
+        ({}, "results[0].content.colour"),
+        ("blue", "results[0].content"),
+        (5, "results[0].content"),
+        (float("nan"), "results[0].content"),
+    ],
+)
+def test_an_answer_of_another_form_is_refused_with_its_place(cast, content, place):
+    (call,) = suspended_calls(cast, cast.builder_run(), schema=COLOURS)
+    with pytest.raises(Invalid) as refused:
+        supply(cast, call.run, given(call, content))
+    assert [name for name, _ in refused.value.errors] == [place]
+    assert not CallAnswer.objects.exists()
+
+
+def test_why_there_is_no_answer_needs_no_form(cast):
+    (call,) = suspended_calls(cast, cast.builder_run(), schema=COLOURS)
+    supply(cast, call.run, given(call, "nobody knows", True))
+    assert CallAnswer.objects.get().content == "nobody knows"
+
+
 def test_text_comes_with_the_last_results_and_is_read_before_the_agent_goes_on(cast, asked):
     first, second = asked
     supply(cast, first.run, given(first))

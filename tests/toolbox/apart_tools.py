@@ -6,7 +6,7 @@ import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from agentweb.engine.ports import Progress, ToolContext, ToolError
+from agentweb.engine.ports import Progress, ToolContext, ToolError, ToolSuspension
 from agentweb.toolbox.tool import tool
 
 LONG_S = 60
@@ -25,6 +25,8 @@ def refuse_apart(how: str) -> str:
     """Fails."""
     if how == "tool":
         raise ToolError("No such thing.")
+    if how == "ask":
+        raise ToolSuspension("Which one?", {"type": "object"})
     if how == "exit":
         os._exit(3)
     return str({}["bug"])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agentweb.engine.ports import Output, Progress, ToolError
+from agentweb.engine.ports import Output, Progress, ToolError, ToolSuspension
 from agentweb.toolbox.apart import ProcessFailed
 from tests.toolbox.apart_tools import block_apart, count_apart, lives, noted, refuse_apart
 from tests.toolbox.calling import context_in, run, steps_of
@@ -41,6 +41,12 @@ def test_its_progress_and_its_result_come_from_another_process_and_what_it_print
 def test_its_failure_is_told(tmp_path: Path, how: str, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         run(refuse_apart, {"how": how}, context_in(tmp_path))
+
+
+def test_it_may_wait_for_an_answer_of_a_certain_form(tmp_path: Path) -> None:
+    with pytest.raises(ToolSuspension, match="Which one") as waits:
+        run(refuse_apart, {"how": "ask"}, context_in(tmp_path))
+    assert waits.value.schema == {"type": "object"}
 
 
 def test_a_cancel_ends_it_and_the_program_that_it_has_started(tmp_path: Path) -> None:

@@ -75,6 +75,18 @@ def test_what_a_tool_raises_reaches_the_caller(tmp_path: Path, kind: str, error:
     assert raised.value is error
 
 
+@pytest.mark.parametrize("schema", [{"type": "string"}, {"type": "object", "properties": []}, {}])
+def test_a_tool_that_waits_for_an_answer_that_no_form_can_ask_for_fails_at_once(
+    tmp_path: Path, schema: dict[str, Any]
+) -> None:
+    async def work() -> str:
+        """Work."""
+        raise ToolSuspension("Which one?", schema)
+
+    with pytest.raises(TypeError, match="none of an object"):
+        run(with_defaults(work), {}, context_in(tmp_path))
+
+
 def test_the_text_of_an_error_is_as_short_and_as_visible_as_a_result(tmp_path: Path) -> None:
     async def work() -> str:
         """Work."""

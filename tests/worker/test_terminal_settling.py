@@ -57,6 +57,14 @@ def test_a_person_gives_the_result_that_a_call_waits_for(cast, line, content, is
     assert (answer.content, answer.is_error) == (content, is_error)
 
 
+def test_what_an_answer_must_look_like_is_said_and_another_one_is_asked_for_again(cast):
+    wanted = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+    (call,) = suspended_calls(cast, cast.builder_run(), schema=wanted)
+    said = settle(cast, call.run, "{}\n", '{"city": "Rome"}\n')
+    assert '"city"' in said[0] and any("is required" in words for words in said)
+    assert CallAnswer.objects.get().content == '{"city": "Rome"}'
+
+
 @pytest.mark.parametrize("line", ["\n", None])
 def test_a_result_may_be_left_to_come_from_elsewhere(cast, line):
     first, second = suspended_calls(cast, cast.builder_run(), 2)

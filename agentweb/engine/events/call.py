@@ -47,11 +47,12 @@ class ToolFinished:
 
 @dataclass(frozen=True, slots=True)
 class ToolSuspended:
-    """The tool waits for something from outside; ``prompt`` says for what."""
+    """The tool waits for something from outside; ``prompt`` says for what. ``schema``: what an answer must fit."""
 
     call: str
     name: str
     prompt: str
+    schema: Mapping[str, Json] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,4 +84,6 @@ def shown(call: Call) -> str:
         first = _("%(tool)s waits for a result from outside.")
     arguments = call.arguments if call.arguments is not None else call.asked_arguments
     lines = [first % {"tool": call.name}, pretty(arguments) or json.dumps(arguments)]
+    if call.status == Call.Status.SUSPENDED and call.answer_schema is not None:
+        lines += [_("The answer is JSON of this form:"), pretty(call.answer_schema) or ""]
     return "\n".join(printable(line) for line in [*lines, call.detail] if line)

@@ -106,6 +106,23 @@ def test_an_empty_result_is_not_taken(client, asked):
     assert "checked" in html_of(answer)
 
 
+def test_an_answer_of_a_certain_form_is_filled_in(cast, client):
+    wanted = {"type": "object", "properties": {"days": {"type": "integer", "minimum": 1}}, "required": ["days"]}
+    (call,) = suspended_calls(cast, cast.builder_run(), schema=wanted)
+    assert 'name="argument:days"' in html_of(client.get(f"/cards/call/{call.public_id}"))
+    wrong = give(client, call, **{"argument:days": "0"})
+    assert wrong.status_code == 422 and 'value="0"' in html_of(wrong)
+    assert "Must be 1 or more." in text_of(wrong)
+    assert "Result given · owner" in text_of(give(client, call, **{"argument:days": "3"}))
+    assert CallAnswer.objects.get().content == '{"days": 3}'
+
+
+def test_why_there_is_no_answer_is_told_in_place_of_the_form(cast, client):
+    (call,) = suspended_calls(cast, cast.builder_run(), schema={"type": "object", "properties": {"n": {}}})
+    assert "There is no answer" in text_of(client.get(f"/cards/call/{call.public_id}"))
+    assert "Failure reported · owner" in text_of(give(client, call, content="away", is_error="yes"))
+
+
 def test_what_is_written_while_calls_wait_is_queued_and_explained(cast, client, asked):
     conversation = asked.run.conversation.public_id
     sent = client.post(f"/c/{conversation}/send", {"text": "and be quick"}, headers=HTMX)
