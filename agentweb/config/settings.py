@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agentweb.config import logs
 from agentweb.launch import rules
+from agentweb.toolbox import addresses
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 NINJA = Path(getattr(find_spec("ninja"), "origin", "")).parent  # no app: every process would load it and pydantic
@@ -277,6 +278,15 @@ FLUSH_SECONDS = positive("FLUSH_SECONDS", 0.08)
 
 # Dotted modules with tools of your own, beside the built-in ones.
 TOOLBOX_MODULES = env.list("TOOLBOX_MODULES", default=[])
+
+# Servers inside that tools may reach over HTTP: names and networks, each perhaps with a port. All others are refused.
+INNER_SERVERS = env.list("INNER_SERVERS", default=[])
+try:
+    addresses.Allowed.read(INNER_SERVERS)
+except ValueError as error:
+    raise ImproperlyConfigured(
+        f"INNER_SERVERS must list names or networks like wiki.inner, 10.0.5.0/24 or 10.0.5.7:8000, not {error}."
+    ) from error
 
 # Where the admin looks for model servers on this machine, at a click: what listens there, and the port.
 LOCAL_MODEL_SERVERS = [("Ollama", 11434), ("LM Studio", 1234), ("llama.cpp", 8080), ("vLLM", 8000)]

@@ -19,6 +19,7 @@ from agentweb.engine.enums import (
 )
 from agentweb.engine.events import Passage, Queued
 from agentweb.engine.messages import Json, Message, ToolCall
+from agentweb.engine.outside import Http, HttpAnswer, HttpRequest
 from agentweb.engine.terms import Consent, Terms
 from agentweb.engine.usage import Usage
 
@@ -153,6 +154,13 @@ class Preview:
     data: Mapping[str, Json] = field(default_factory=dict)
 
 
+class Offline:
+    """There is no way to web servers here."""
+
+    async def send(self, request: HttpRequest) -> HttpAnswer:
+        raise ToolError("Web servers cannot be reached from here.")
+
+
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """All that a tool gets from outside. ``workspace`` is the conversation's own folder (made on first write)."""
@@ -162,6 +170,7 @@ class ToolContext:
     now: Callable[[], datetime]
     cancelled: Callable[[], bool]
     secrets: Mapping[str, str] = field(default_factory=dict)
+    http: Http = field(default_factory=Offline)
 
 
 @dataclass(frozen=True, slots=True)

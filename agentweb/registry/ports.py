@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from agentweb.engine.seams import Point
 from agentweb.llm.config import ConfigError
 from agentweb.llm.factory import endpoint_model, make_model
 from agentweb.llm.reader import no_rest
-from agentweb.registry import catalog, headers, secrets, snapshots
+from agentweb.registry import catalog, headers, outside, secrets, snapshots
 from agentweb.registry.keyed import KeyedModel
 from agentweb.registry.models import ChatModel
 from agentweb.registry.seams import installed
@@ -108,6 +107,4 @@ class AgentTools:
         return BoundTool(tool, self._specs[name].timeout_s) if tool else None
 
     def context(self, call: str) -> ToolContext:
-        return ToolContext(
-            call=call, workspace=self._workspace, now=lambda: datetime.now(UTC), cancelled=self._cancelled
-        )
+        return outside.context(call, self._workspace, self._cancelled)

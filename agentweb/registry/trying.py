@@ -6,13 +6,13 @@ import time
 from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from agentweb.engine import sentences
 from agentweb.engine.ports import Output, Tool, ToolContext, ToolError, ToolSuspension
+from agentweb.registry import outside
 from agentweb.toolbox.workspace import Entry, Workspace
 
 LONGEST_S = 60.0
@@ -39,7 +39,7 @@ def try_tool(tool: Tool, arguments: Mapping[str, Any], *, timeout_s: float) -> T
 
 
 async def _outcome(tool: Tool, arguments: Mapping[str, Any], folder: Path, limit: float) -> tuple[str, str]:
-    context = ToolContext(f"try-{uuid4()}", folder, lambda: datetime.now(UTC), lambda: False)
+    context = outside.context(f"try-{uuid4()}", folder)
     try:
         async with asyncio.timeout(limit):
             output = await _output(tool, arguments, context)

@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from django.db import transaction
@@ -15,8 +14,8 @@ from agentweb.engine import events, previewing
 from agentweb.engine.codec import decode
 from agentweb.engine.digest import call_digest, preview_digest
 from agentweb.engine.messages import Json
-from agentweb.engine.ports import Preview, ToolContext
-from agentweb.registry import catalog
+from agentweb.engine.ports import Preview
+from agentweb.registry import catalog, outside
 from agentweb.runs import journal, outbox, votes
 from agentweb.runs.cards import card_of
 from agentweb.runs.deciders import forget_terms
@@ -56,7 +55,7 @@ def look_at(approval: Approval, arguments: Mapping[str, Any]) -> Look:
     if tool is None:
         return Look.of(previewing.unknown())
     workspace = folder(str(approval.run.conversation.public_id))
-    context = ToolContext(str(approval.call.public_id), workspace, lambda: datetime.now(UTC), lambda: False)
+    context = outside.context(str(approval.call.public_id), workspace)
     looking = _POOL.submit(previewing.look, tool, arguments, context)
     try:
         return Look.of(looking.result(previewing.PREVIEW_S))

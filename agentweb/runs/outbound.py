@@ -1,17 +1,14 @@
 """A request to an address that somebody typed in: never to the site's own network unless the operator allows it."""
 
 import http.client
-import ipaddress
 import socket
 import ssl
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
+from agentweb.toolbox.addresses import is_public
+
 TIMEOUT_S = 10.0
-TRANSLATED = tuple(
-    ipaddress.IPv6Network(each) for each in ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "::/96", "::ffff:0:0:0/96")
-)
-"""Where an address stands for one of IPv4, which a gateway asks instead: it may be a private one."""
 
 
 class Refused(Exception):
@@ -51,17 +48,9 @@ def _address(host: str, port: int, *, allow_private: bool) -> str:
         found = [str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
     except (OSError, ValueError) as error:  # ValueError: a name that no server can have, such as a..b
         raise Refused("The name of the server is not known.") from error
-    if not allow_private and not all(_is_public(each) for each in found):
+    if not allow_private and not all(is_public(each) for each in found):
         raise Refused("The address leads into a private network, which the operator has not allowed.")
     return found[0]
-
-
-def _is_public(address: str) -> bool:
-    known = ipaddress.ip_address(address.partition("%")[0])
-    mapped = getattr(known, "ipv4_mapped", None)
-    known = mapped or known
-    inside = isinstance(known, ipaddress.IPv6Address) and any(known in network for network in TRANSLATED)
-    return known.is_global and not known.is_multicast and not inside
 
 
 class _Pinned(http.client.HTTPConnection):

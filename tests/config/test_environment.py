@@ -15,7 +15,13 @@ def start(folder: object, **variables: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("LOG_LEVEL", "loud"), ("MAX_ATTEMPTS", "0"), ("OPENAI_BASE_URL", "http://["), ("BEAT_SECONDS", "20")],
+    [
+        ("LOG_LEVEL", "loud"),
+        ("MAX_ATTEMPTS", "0"),
+        ("OPENAI_BASE_URL", "http://["),
+        ("BEAT_SECONDS", "20"),
+        ("INNER_SERVERS", "http://wiki"),
+    ],
 )
 def test_a_wrong_value_is_named(tmp_path, name, value):
     ended = start(tmp_path, **{name: value})
