@@ -145,6 +145,22 @@ def message_for(user: User, public_id: str | uuid.UUID) -> Message:
     return found
 
 
+def place_in(conversation: Conversation, anchor: str) -> int | None:
+    """The row id of the run in which that part of a conversation stands that ``conversation_for`` let through; None for
+    a message outside of runs. ``anchor`` names it as on the page: ``message-…``, ``call-…`` or ``run-…``."""
+    kind, _dash, public_id = anchor.partition("-")
+    rows = {
+        "message": conversation.messages.values_list("run_id", flat=True),
+        "call": Call.objects.filter(run__conversation=conversation).values_list("run_id", flat=True),
+        "question": Approval.objects.filter(run__conversation=conversation).values_list("run_id", flat=True),
+        "run": conversation.runs.values_list("pk", flat=True),
+    }
+    found = list(rows[kind].filter(public_id=_id(public_id))[:1]) if kind in rows else []
+    if not found:
+        raise NotFound(_("There is no such message, or it is not yours to see."))
+    return found[0]
+
+
 def queued_for(user: User, run: Run, public_id: str | uuid.UUID) -> QueuedMessage:
     """A queued message of a run that ``run_for`` has let through."""
     found = run.queue.select_related("author").filter(public_id=_id(public_id)).first()

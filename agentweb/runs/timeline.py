@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from django.db.models import BigAutoField, Prefetch
+from django.db.models import BigAutoField, Count, OuterRef, Prefetch, QuerySet, Subquery
 
 from agentweb.engine.enums import CLOSED_CALLS
 from agentweb.runs.deciders import mark
@@ -11,6 +11,8 @@ from agentweb.runs.models import Approval, Call, Conversation, Message, QueuedMe
 from agentweb.runs.moment import as_of_one_moment
 from agentweb.runs.selectors import answers_of_calls, approvals_of_calls, grants_of_calls, with_approval
 from agentweb.teams import fixed
+
+PAGE = 30  # messages that a page begins with, made up to whole runs
 
 _OPEN = fixed.Query(
     lambda run: Call.objects.filter(run=run).exclude(status__in=CLOSED_CALLS).only("name", "status", "run"),
@@ -38,13 +40,50 @@ class RunView:
     queue: list[QueuedMessage] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Runs that follow each other, oldest first, and whether the conversation has ``older`` and ``newer`` ones."""
+
+    views: list[RunView]
+    older: bool
+    newer: bool
+
+
 @as_of_one_moment
-def timeline(conversation: Conversation, *, before: int | None = None, limit: int = 30) -> list[RunView]:
-    """The last ``limit`` runs (before the run with that row id), oldest first; a constant number of queries."""
+def window(conversation: Conversation, *, before: int | None = None, since: int | None = None) -> Window:
+    """The last messages, or those ``before`` a run or ``since`` one (row ids): as many as a page holds, made up to
+    whole runs. What is read does not grow with the conversation, and neither does the number of queries."""
+    if since is not None:
+        chosen, newer = _page(conversation.runs.filter(pk__gte=since).order_by("pk"))
+        if newer or since not in (last := _page(conversation.runs.order_by("-pk")))[0]:
+            older = conversation.runs.filter(pk__lt=since).exists()
+        else:
+            chosen, older = last
+    else:
+        runs = conversation.runs.order_by("-pk")
+        chosen, older = _page(runs if before is None else runs.filter(pk__lt=before))
+        newer = before is not None and conversation.runs.filter(pk__gte=before).exists()
+    return Window(_views(conversation, chosen), older, newer)
+
+
+def _page(runs: QuerySet[Run]) -> tuple[list[int], bool]:
+    """The first of these runs that make up a page, and whether more follow."""
+    messages = Message.objects.filter(run=OuterRef("pk")).order_by().values("run").annotate(number=Count("pk"))
+    rows = list(runs.annotate(said=Subquery(messages.values("number"))).values_list("pk", "said")[: PAGE + 1])
+    chosen: list[int] = []
+    total = 0
+    for run, said in rows:
+        if total >= PAGE:
+            break
+        chosen.append(run)
+        total += said or 1
+    return chosen, len(chosen) < len(rows)
+
+
+def _views(conversation: Conversation, chosen: list[int]) -> list[RunView]:
     runs = conversation.runs.select_related("requested_by", "agent", "snapshot", "cancel_requested_by")
-    if before is not None:
-        runs = runs.filter(pk__lt=before)
-    views = [run_view(run, conversation) for run in reversed(runs.prefetch_related(*_parts())[:limit])]
+    found = runs.filter(pk__in=chosen).order_by("pk").prefetch_related(*_parts())
+    views = [run_view(run, conversation) for run in found]
     _mark(conversation, views)
     return views
 

@@ -1,6 +1,7 @@
 """The list of conversations as the page shows it: filtered, in pages, each with the state of its last run."""
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,6 +15,7 @@ from agentweb.runs.models import Approval, Conversation, Run, Visibility
 from agentweb.runs.waiting import unsettled_calls
 from agentweb.teams.models import User
 from agentweb.ui import searching
+from agentweb.ui.addresses import place
 from agentweb.ui.states import State, listed_state, matters_of
 
 PAGE = 40
@@ -31,7 +33,12 @@ class Row:
     conversation: Conversation
     state: State
     current: bool
-    excerpt: list[searching.Piece] = field(default_factory=list)
+    found: searching.Found | None = None
+
+    @property
+    def address(self) -> str:
+        """Of the message that was searched for, or of the conversation."""
+        return place(self.conversation, self.found.anchor if self.found else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +63,9 @@ def listing(user: User, *, show: str = "all", query: str = "", before: str = "",
         rows = rows.filter(Q(active_at__lt=cursor[0]) | Q(active_at=cursor[0], pk__lt=cursor[1]))
     found = list(rows.order_by("-active_at", "-pk")[: PAGE + 1])
     more = len(found) > PAGE
+    said = searching.excerpts((row.said for row in found if row.said), query) if query and found else {}
     return Listing(
-        rows=[_row(conversation, current, query) for conversation in found[:PAGE]],
+        rows=[_row(conversation, current, said) for conversation in found[:PAGE]],
         show=show,
         query=query,
         next=write_cursor(found[PAGE - 1]) if more else "",
@@ -96,11 +104,11 @@ def _stated(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
     )
 
 
-def _row(conversation: Any, current: str, query: str) -> Row:
+def _row(conversation: Any, current: str, said: Mapping[int, searching.Found]) -> Row:
     last = (conversation.last_status, conversation.last_outcome, bool(conversation.last_cancel))
     state = listed_state(*last, conversation.asks, conversation.open_call)
-    excerpt = searching.pieces(conversation.excerpt, query) if query else []
-    return Row(conversation, state, str(conversation.public_id) == current, excerpt)
+    found = said.get(conversation.said) if said else None
+    return Row(conversation, state, str(conversation.public_id) == current, found)
 
 
 def write_cursor(conversation: Conversation) -> str:

@@ -54,7 +54,7 @@
     }
   });
 
-  // Older messages come in above: what is being read must not move.
+  // Older messages come in above, or newer ones below: what is being read must not move.
   let anchor = null;
   document.addEventListener("htmx:before:swap", (event) => {
     if (event.detail.ctx?.sourceElement?.id !== "older") return;
@@ -65,6 +65,15 @@
     if (!anchor) return;
     window.scrollBy(0, anchor.run.getBoundingClientRect().top - anchor.top);
     anchor = null;
+  });
+
+  // A link to a part of a conversation that is on the page already leads there without a request.
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest('a[href*="?at="]');
+    if (!link || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (link.pathname !== location.pathname || !document.getElementById(link.hash.slice(1))) return;
+    event.preventDefault();
+    location.hash = link.hash;
   });
 
   // --- times --------------------------------------------------------------------------------------------------------

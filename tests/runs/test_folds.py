@@ -132,7 +132,7 @@ def test_a_fold_that_takes_in_an_older_one_leads_to_the_first_original(cast):
     assert texts == ["What is the date today?", "In short: both.", "Third words.", "And tomorrow?"]
     page = browser(cast.owner).get(f"/cards/message/{fold}")
     assert "2 older messages were summed up for the model." in text_of(page)
-    assert f'href="/c/{run.conversation.public_id}/?before={later.public_id}#message-{said[0]}"' in html_of(page)
+    assert f'href="/c/{run.conversation.public_id}/?at=message-{said[0]}#message-{said[0]}"' in html_of(page)
 
 
 def test_the_exact_request_is_made_again_with_the_fold(cast):
@@ -170,7 +170,7 @@ def test_originals_of_an_older_run_are_one_click_away_too(cast):
     journal.append(hold(later), (events.TurnStarted(1), event))
     page = browser(cast.owner).get(f"/cards/message/{fold}")
     assert "1 older message is no longer sent to the model." in text_of(page)
-    place = f"/c/{run.conversation.public_id}/?before={later.public_id}"
+    place = f"/c/{run.conversation.public_id}/?at=message-{said[1]}"
     assert f'href="{place}#message-{said[1]}"' in html_of(page)
     assert "Second words." in text_of(browser(cast.owner).get(place))
     assert Message.objects.get(public_id=fold).role == Message.Role.SYSTEM

@@ -60,7 +60,7 @@ def whole(cast: Cast, run: Run, call: Call) -> list[Call]:
 
 
 def on_the_page(cast: Cast, run: Run, call: Call) -> list[Call]:
-    (view,) = timeline.timeline(selectors.conversation_for(cast.owner, run.conversation.public_id))
+    (view,) = timeline.window(selectors.conversation_for(cast.owner, run.conversation.public_id)).views
     return view.calls
 
 

@@ -65,8 +65,8 @@ def test_nobody_finds_what_they_may_not_see(cast):
 def test_a_find_shows_where_it_was_said(cast):
     said(cast, "x" * 5000 + " the needle in it " + "y" * 5000)
     (row,) = listing(cast.owner, query="Needle").rows
-    assert ("needle", True) in row.excerpt
-    assert 40 < sum(len(text) for text, _found in row.excerpt) <= 120
+    assert ("needle", True) in row.found.pieces
+    assert 40 < sum(len(text) for text, _found in row.found.pieces) <= 120
 
 
 def test_finding_takes_as_many_queries_for_many_as_for_one(cast):

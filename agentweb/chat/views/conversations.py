@@ -14,14 +14,12 @@ from agentweb.runs import conversations, selectors, services
 from agentweb.runs.errors import Invalid, RequestError
 from agentweb.runs.looks import latest_looks
 from agentweb.runs.models import Conversation, Visibility
-from agentweb.runs.timeline import timeline
+from agentweb.runs.timeline import window
 from agentweb.teams.access import default_team
 from agentweb.ui.answers import full_page, is_fragment, page
 from agentweb.ui.listing import listing
 from agentweb.ui.model_badges import model_badges
 from agentweb.ui.timeline import run_parts
-
-RUNS = 30
 
 
 @require_GET
@@ -116,27 +114,40 @@ def conversation_page(
 @require_GET
 @page
 def conversation_messages(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
-    """The runs before the one that ``before`` names."""
+    """The runs before the one that ``before`` names, or behind the one that ``after`` names."""
     shown = selectors.conversation_for(request.user, public_id)
-    return render(request, "chat/_runs.html", _timeline(request, shown))
+    context = _timeline(request, shown)
+    context["newer" if "before" in request.GET else "older"] = ""  # what is there already
+    return render(request, "chat/_runs.html", context)
 
 
 def _timeline(request: HttpRequest, shown: Conversation) -> dict[str, Any]:
-    before = None
-    if cursor := request.GET.get("before"):
-        run = selectors.run_for(request.user, cursor)
-        before = run.pk if run.conversation_id == shown.pk else 0
+    place = _place(request, shown)
     latest = selectors.latest_run(shown)  # before its parts: what happens in between then comes over the socket
-    views = timeline(shown, before=before, limit=RUNS + 1)
-    older = views[1].run.public_id if len(views) > RUNS else ""
-    parts = run_parts(views[-RUNS:], may=shown.may, latest=latest)
+    found = window(shown, **place)
+    runs = [view.run.public_id for view in found.views]
     return {
         "conversation": shown,
         "agent_name": shown.agent.name,
-        "views": parts,
-        "older": older,
+        "views": run_parts(found.views, may=shown.may, latest=latest),
+        "older": runs[0] if runs and found.older else "",
+        "newer": runs[-1] if runs and found.newer else "",
         "latest": latest,
     }
+
+
+def _place(request: HttpRequest, shown: Conversation) -> dict[str, int]:
+    """Which part of a conversation is asked for: the last one, unless ``before``, ``after`` or ``at`` names a place."""
+    if before := request.GET.get("before"):
+        return {"before": _run_of(shown, before)}
+    if after := request.GET.get("after"):
+        return {"since": _run_of(shown, after) + 1}
+    run = selectors.place_in(shown, at) if (at := request.GET.get("at")) else None
+    return {} if run is None else {"since": run}
+
+
+def _run_of(shown: Conversation, public_id: str) -> int:
+    return selectors.place_in(shown, f"run-{public_id}") or 0
 
 
 @require_POST

@@ -3,10 +3,10 @@
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 from django import template
 from django.template import Context
-from django.urls import reverse
 from django.utils.formats import date_format, number_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
@@ -17,7 +17,7 @@ from agentweb.engine.enums import NoteKind
 from agentweb.runs import halting, halts, taint, waiting
 from agentweb.runs.models import Conversation, Halt, Message
 from agentweb.toolbox.workspace import readable_size
-from agentweb.ui import hidden, icons, message_html, notes, reasons, theming, timeline
+from agentweb.ui import addresses, hidden, icons, message_html, notes, reasons, theming, timeline
 
 register = template.Library()
 
@@ -133,11 +133,15 @@ def broke_off(message: Message) -> tuple[str, str] | None:
 
 @register.filter
 def originals(message: Message) -> str:
-    """Where the messages stand that were folded: above, or on the page of older runs."""
-    anchor = f"#{message.extra['first']}"
-    if message.extra.get("run") == message.run_id or message.run is None:
-        return anchor
-    return f"{reverse('conversation', args=[message.conversation.public_id])}?before={message.run.public_id}{anchor}"
+    """Where the messages stand that were folded: above, or further up than the page begins."""
+    anchor = message.extra["first"]
+    return f"#{anchor}" if message.extra.get("run") == message.run_id else addresses.place(message.conversation, anchor)
+
+
+@register.simple_tag
+def at(conversation: Conversation, kind: str, public_id: UUID | str) -> str:
+    """The address of a message, call, question or run in its conversation."""
+    return addresses.place(conversation, f"{kind}-{public_id}")
 
 
 @register.filter

@@ -187,30 +187,6 @@ def test_the_number_of_queries_does_not_grow_with_the_conversation(cast):
     assert len(many) <= len(few) + 1
 
 
-def test_older_runs_are_fetched_by_cursor(cast):
-    run = cast.run("message 0")
-    answered(run, "answer 0")
-    conversation = run.conversation
-    client = browser(cast.owner)
-    for number in range(1, 33):
-        client.post(f"/c/{conversation.public_id}/send", {"text": f"message {number}!"})
-        answered(Run.objects.order_by("-pk").first(), f"answer {number}")
-    page = client.get(f"/c/{conversation.public_id}/")
-    assert "message 2!" not in text_of(page)
-    assert "message 3!" in text_of(page)
-    cursor = html_of(page).split("messages?before=")[1].split('"')[0]
-    older = client.get(f"/c/{conversation.public_id}/messages?before={cursor}", headers=HTMX)
-    assert [f"message {number}" in text_of(older) for number in (0, 1, 2, 3)] == [True, True, True, False]
-    assert "before=" not in html_of(older)
-
-
-@pytest.mark.parametrize("cursor", ["nonsense", "00000000-0000-4000-8000-000000000000", "\x00"])
-def test_a_cursor_that_is_none_is_not_found(cast, cursor):
-    conversation = cast.conversation()
-    answer = browser(cast.owner).get(f"/c/{conversation.public_id}/messages", {"before": cursor})
-    assert answer.status_code == 404
-
-
 def test_the_list_tells_how_each_conversation_stands(cast):
     run = cast.run("a finished one")
     answered(run, "done")
@@ -309,7 +285,7 @@ def test_what_a_model_made_up_is_shown_as_left_out(cast):
 
 def listed(client, **query) -> list[str]:
     """Which conversations the list shows, by their ids."""
-    return re.findall(r'href="/c/([0-9a-f-]{36})/"', html_of(client.get("/c/list", query, **HTMX)))
+    return re.findall(r'href="/c/([0-9a-f-]{36})/[?"]', html_of(client.get("/c/list", query, **HTMX)))
 
 
 def test_an_archived_conversation_is_in_its_own_group_until_somebody_writes_in_it(cast):
