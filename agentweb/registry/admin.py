@@ -7,10 +7,10 @@ from django.db import models
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from agentweb.registry import faults
 from agentweb.registry.forms import GoalCheckForm, ToolForm
 from agentweb.registry.model_admin import ChatModelAdmin
 from agentweb.registry.models import Agent, Budget, GoalCheck, Tool
+from agentweb.registry.outside_admin import OutsideToolAdmin
 from agentweb.registry.policy_admin import PolicyAdmin, PolicyVersionAdmin
 from agentweb.registry.prompt_admin import PromptAdmin
 
@@ -26,19 +26,23 @@ __all__ = [
 
 
 @admin.register(Tool)
-class ToolAdmin(admin.ModelAdmin):
-    """Tools come from code; what is decided here is how they may be used. It counts from the next call on."""
+class ToolAdmin(OutsideToolAdmin):
+    """Tools come from code or from outside; what is decided here is how they may be used. It counts from the next call
+    on."""
 
-    list_display = ["name", "label", "risk", "enabled", "timeout_s", "in_code"]
+    list_display = ["name", "label", "risk", "enabled", "timeout_s", "origin", "shown_state"]
     list_editable = ["risk", "enabled", "timeout_s"]
-    list_filter = ["risk", "enabled", "untrusted"]
-    search_fields = ["name", "label"]
-    readonly_fields = ["name", "label", "description", "in_code"]
+    list_filter = ["state", "source", "risk", "enabled", "untrusted"]
+    list_select_related = ["source"]
+    search_fields = ["name", "label", "true_name"]
+    readonly_fields = ["name", "label", "description", "origin", "true_name", "shown_state"]
     fields = [
         "name",
         "label",
         "description",
-        "in_code",
+        "origin",
+        "true_name",
+        "shown_state",
         "risk",
         "enabled",
         "timeout_s",
@@ -53,12 +57,7 @@ class ToolAdmin(admin.ModelAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Tool | None = None) -> bool:
         """A row that comes back at the next start would come with its first risk level."""
-        return False
-
-    @admin.display(description=_("in code"), boolean=True)
-    def in_code(self, tool: Tool) -> bool | None:
-        code = faults.tools_in_code()
-        return None if code is None else tool.name in code
+        return bool(obj and obj.source_id) and super().has_delete_permission(request, obj)
 
     def formfield_for_dbfield(self, db_field: models.Field, request: HttpRequest, **kwargs: Any) -> Any:
         """Each field carries what it was when the page was made: a row that nobody touched is not written, so a page

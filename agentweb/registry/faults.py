@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db.models import Count, Q
+from django.db.models import Count, F, Q
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -34,18 +34,31 @@ def models() -> list[Fault]:
 
 
 def tools() -> list[Fault]:
-    """Tools that agents are given and never see: no code, or switched off. One query."""
+    """Tools that agents are given and never see: no code, switched off, on hold, not released. One query."""
     code = tools_in_code()
-    found = []
-    for row in Tool.objects.annotate(wanted=Count("agents", filter=IN_USE)):
-        why = ""
-        if not row.enabled:
-            why = _("It is switched off.") if row.wanted else ""
-        elif code is not None and row.name not in code:
-            why = _("There is no such tool in the code: does TOOLBOX_MODULES lack a module?")
-        if why:
-            found.append(Fault(row, why, row.wanted))
-    return found
+    rows = Tool.objects.annotate(
+        wanted=Count("agents", filter=IN_USE), place=F("source__name"), place_on=F("source__enabled")
+    )
+    return [Fault(row, why, row.wanted) for row in rows if (why := _tool_fault(row, code))]
+
+
+def _tool_fault(row: Any, code: Mapping[str, Any] | None) -> str:
+    """What nobody is given may be off or a draft: that is no fault."""
+    if row.state == Tool.State.HELD:
+        return _("It is on hold: %(why)s") % {"why": row.get_held_why_display()}
+    if not row.enabled:
+        return _("It is switched off.") if row.wanted else ""
+    if row.place is not None:
+        return _outside_fault(row) if row.wanted else ""
+    if code is not None and row.name not in code:
+        return _("There is no such tool in the code: does TOOLBOX_MODULES lack a module?")
+    return ""
+
+
+def _outside_fault(row: Any) -> str:
+    if row.state == Tool.State.DRAFT:
+        return _("It is a draft, which an admin must release first.")
+    return "" if row.place_on else _("%(source)s, where it comes from, is switched off.") % {"source": row.place}
 
 
 def tools_in_code() -> Mapping[str, Any] | None:

@@ -7,7 +7,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from agentweb.registry import faults, headers, validators
+from agentweb.registry import catalog, faults, headers, validators
 from agentweb.registry.chat_models import today
 from agentweb.registry.fields import JsonObjectField
 from agentweb.registry.models import ChatModel, GoalCheck, ModelPrice, Tool
@@ -149,7 +149,7 @@ class ToolForm(forms.ModelForm):
     def clean_free_arguments(self) -> str:
         """Only names that the tool has: a misspelt one would let nothing vary, and nobody would see it."""
         names = Tool(free_arguments=self.cleaned_data["free_arguments"]).free
-        code = (faults.tools_in_code() or {}).get(self.instance.name)
+        code = catalog.find_one(self.instance.name) if faults.tools_in_code() is not None else None
         known = code.spec.parameters.get("properties", {}) if code else {}
         if unknown := [name for name in names if name not in known]:
             words = _("The tool has no such arguments: %(names)s. It has: %(known)s.")

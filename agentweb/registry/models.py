@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from agentweb.engine.enums import Strategy as EngineStrategy
 from agentweb.engine.enums import Unit as EngineUnit
@@ -15,6 +16,7 @@ from agentweb.registry import validators
 from agentweb.registry.chat_models import SECONDS, ChatModel, ModelPrice
 from agentweb.registry.policy_models import Policy, PolicyRule, PolicyVersion, Risk
 from agentweb.registry.prompt_models import Prompt, PromptVersion
+from agentweb.registry.source_models import ToolSource
 from agentweb.teams.models import Team
 
 __all__ = [
@@ -31,11 +33,23 @@ __all__ = [
     "Risk",
     "Strategy",
     "Tool",
+    "ToolSource",
 ]
 
 
 class Tool(models.Model):
-    """A tool that agents may be given. Its code is in the toolbox; how it may be used is decided here."""
+    """A tool that agents may be given; how it may be used is decided here. Its code is in the toolbox, or it comes from
+    a ``source`` outside: with the ``definition`` that was taken in, and the one ``proposed`` if that is another now."""
+
+    class State(models.TextChoices):
+        DRAFT = "draft", pgettext_lazy("state of a tool", "Draft")
+        ACTIVE = "active", pgettext_lazy("state of a tool", "Active")
+        HELD = "held", pgettext_lazy("state of a tool", "On hold")
+
+    class Why(models.TextChoices):
+        CHANGED = "changed", _("Its source defines it in another way now.")
+        GONE = "gone", _("Its source does not offer it any more.")
+        REFUSED = "refused", _("Its source defines it in a way that cannot be used.")
 
     name = models.CharField(_("name"), max_length=64, unique=True)
     label = models.CharField(_("label"), max_length=100)
@@ -65,6 +79,21 @@ class Tool(models.Model):
             "arguments must be the same. Empty: all must be the same."
         ),
     )
+    source = models.ForeignKey(
+        ToolSource,
+        models.CASCADE,
+        related_name="tools",
+        null=True,
+        blank=True,
+        editable=False,
+        verbose_name=_("source"),
+    )
+    true_name = models.CharField(_("name at its source"), max_length=500, blank=True, editable=False)
+    definition = models.TextField(blank=True, editable=False)
+    digest = models.CharField(max_length=64, blank=True, editable=False)
+    proposed = models.TextField(blank=True, editable=False)
+    state = models.CharField(_("state"), max_length=6, choices=State, default=State.ACTIVE, editable=False)
+    held_why = models.CharField(_("why on hold"), max_length=7, choices=Why, blank=True, editable=False)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)
 
@@ -72,6 +101,11 @@ class Tool(models.Model):
         verbose_name = _("tool")
         verbose_name_plural = _("tools")
         ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["source", "true_name"], condition=~models.Q(source=None), name="one_tool_of_a_source"
+            )
+        ]
 
     def __str__(self) -> str:
         return self.label

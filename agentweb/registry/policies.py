@@ -1,12 +1,13 @@
 """The policy that the loop asks: risk levels and rules as they are now, in one query for all calls of a judgement."""
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Protocol
 
 from django.db.models import BigAutoField, Case, CharField, Field, Value, When
+from django.db.models.functions import Concat
 
 from agentweb.engine.enums import Risk
 from agentweb.engine.events import Passage
@@ -21,10 +22,15 @@ from agentweb.teams import fixed
 from agentweb.teams.models import Membership
 
 OFF = Deny("tool switched off", "an admin has switched this tool off")
+GONE = Deny("tool not set up", "this tool is not set up here any more")
+DRAFT = Deny("tool is a draft", "no admin has released this tool yet")
+HELD = Deny("tool on hold", "this tool is on hold: its source has changed it, and an admin must look at it first")
+CHANGED = Deny("tool changed", "this tool was changed a moment ago; as it is now it can be called in the next run")
 UNSEEN = "the call was only found in the text of an answer, which a person must see, and nobody attends this run"
 NOBODY_ID = 0  # no row has it
 TOOL, POLICY, ROLE = "tool", "policy", "role"
 UNTRUSTED, OUTBOUND = "u", "o"
+REFUSED = {"-": OFF, "d": DRAFT, "h": HELD}  # by mark, the weightiest first
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +64,8 @@ class Basis:
 @dataclass(frozen=True, slots=True)
 class Standing:
     """What counts at this moment: the risk level of each tool that may be used, the rules, and the person's role; of
-    the tools, those that return ``untrusted`` text and those that send something ``outbound``. ``rows``: all of it."""
+    the tools, those that return ``untrusted`` text and those that send something ``outbound``, which ones may not be
+    used and why (``refused``), and of those from outside the ``digests`` of their definitions. ``rows``: all of it."""
 
     risks: dict[str, Risk]
     rules: tuple[Rule, ...]
@@ -66,6 +73,14 @@ class Standing:
     untrusted: frozenset[str] = frozenset()
     outbound: frozenset[str] = frozenset()
     rows: frozenset[Row] = frozenset()
+    refused: Mapping[str, Deny] = field(default_factory=dict)
+    digests: Mapping[str, str] = field(default_factory=dict)
+
+    def refusal(self, spec: ToolSpec) -> Deny | None:
+        """Why the tool may not be used at all, as the loop found it."""
+        if spec.name not in self.risks:
+            return self.refused.get(spec.name, GONE)
+        return None if self.digests.get(spec.name, spec.digest) == spec.digest else CHANGED
 
     @property
     def asks_for_taint(self) -> bool:
@@ -137,9 +152,10 @@ class LivePolicy:
 
     def _one(self, now: Standing, call: ToolCall, spec: ToolSpec, read: tuple[Passage, ...], *, acts: bool) -> Verdict:
         more = {"tainted": bool(read), "attended": self._around.attended, "acts": acts}
-        known = facts(now, self._who, spec.name, call.arguments, **more)
+        refusal = now.refusal(spec)
+        known = None if refusal else facts(now, self._who, spec.name, call.arguments, **more)
         if known is None:
-            return OFF
+            return refusal or OFF
         verdict, untrusted = judge(now.rules, known).verdict, spec.name in now.untrusted
         match verdict:
             case Ask():
@@ -165,11 +181,14 @@ def standing(tools: set[str], who: Who) -> Standing:
     names = tuple(sorted(tools))
     rows = _look(len(names)).all(**slots(names, who))
     policies = sorted((name, digest) for kind, name, digest, _flags in rows if kind == POLICY)
-    found = [(name, risk, flags) for kind, name, risk, flags in rows if kind == TOOL]
+    found = [(name, risk, *flags.split("|")) for kind, name, risk, flags in rows if kind == TOOL]
+    refused = {name: why for name, _risk, flags, _digest in found if (why := _why_not(flags))}
     return Standing(
-        risks={name: Risk(risk) for name, risk, _flags in found},
-        untrusted=frozenset(name for name, _risk, flags in found if UNTRUSTED in flags),
-        outbound=frozenset(name for name, _risk, flags in found if OUTBOUND in flags),
+        risks={name: Risk(risk) for name, risk, *_more in found if name not in refused},
+        untrusted=frozenset(name for name, _risk, flags, _digest in found if UNTRUSTED in flags),
+        outbound=frozenset(name for name, _risk, flags, _digest in found if OUTBOUND in flags),
+        refused=refused,
+        digests={name: digest for name, _risk, _flags, digest in found if digest},
         rules=tuple(rule for name, digest in policies for rule in _rules(name, digest)),
         role=next((role for kind, role, *_empty in rows if kind == ROLE), None),
         rows=frozenset(rows),
@@ -195,15 +214,19 @@ def _look(number: int) -> fixed.Query:
 
 
 def standing_rows(*more: Any, team: Any, user: Any, **tools: Any) -> Any:
-    """All that stands for these tools and this person, as rows, and ``more`` queries of such rows in the same one."""
-    found = Tool.objects.filter(name__in=list(tools.values()), enabled=True).order_by()
+    """All that stands for these tools and this person, as rows, and ``more`` queries of such rows in the same one. A
+    tool's marks have the digest of its definition behind them."""
+    found = Tool.objects.filter(name__in=list(tools.values())).order_by()
     policies = Policy.objects.filter(enabled=True).order_by()
     roles = Membership.objects.filter(team=team, user=user).order_by()
-    marks = Case(
-        When(untrusted=True, outbound=True, then=Value(UNTRUSTED + OUTBOUND)),
-        When(untrusted=True, then=Value(UNTRUSTED)),
-        When(outbound=True, then=Value(OUTBOUND)),
-        default=Value(""),
+    marks = Concat(
+        _mark(UNTRUSTED, untrusted=True),
+        _mark(OUTBOUND, outbound=True),
+        _mark("-", enabled=False),
+        _mark("d", state=Tool.State.DRAFT),
+        _mark("h", state=Tool.State.HELD),
+        text("|"),
+        "digest",
         output_field=CharField(),
     )
     return found.values_list(text(TOOL), "name", "risk", marks).union(
@@ -212,6 +235,14 @@ def standing_rows(*more: Any, team: Any, user: Any, **tools: Any) -> Any:
         *more,
         all=True,
     )
+
+
+def _mark(letter: str, **holds: Any) -> Case:
+    return Case(When(**holds, then=text(letter)), default=text(""), output_field=CharField())
+
+
+def _why_not(marks: str) -> Deny | None:
+    return next((why for mark, why in REFUSED.items() if mark in marks), None)
 
 
 def text(value: str) -> Value:

@@ -90,10 +90,13 @@ class BoundTool:
 
 
 class AgentTools:
-    """The tools that one run was offered; whether each may be used at all is judged by the policy, live."""
+    """The tools that one run was offered; whether each may be used at all is judged by the policy, live.
+
+    Making it takes a query for tools from outside; nothing else does."""
 
     def __init__(self, snapshot: Mapping[str, Any], *, workspace: Path, cancelled: Callable[[], bool]) -> None:
         self._specs = {spec.name: spec for spec in snapshots.specs_in(snapshot)}
+        self._tools = catalog.find(self._specs)
         self._workspace = workspace
         self._cancelled = cancelled
 
@@ -102,8 +105,9 @@ class AgentTools:
         return tuple(self._specs.values())
 
     def find(self, name: str) -> Tool | None:
-        """The tool as its code is now: a definition that changed since an approval shows in its digest."""
-        tool = catalog.tools().get(name) if name in self._specs else None
+        """The tool as it was when this work on the run began: what changed since an approval shows in its digest, and
+        policies refuse what has changed since then."""
+        tool = self._tools.get(name)
         return BoundTool(tool, self._specs[name].timeout_s) if tool else None
 
     def context(self, call: str) -> ToolContext:

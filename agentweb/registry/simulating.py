@@ -99,7 +99,7 @@ def simulate(question: Question) -> Simulated:
 
 def _acts(tool: Tool) -> bool:
     """Whether it changes or sends something; what is not in the code is taken to."""
-    code = catalog.tools().get(tool.name)
+    code = catalog.find_one(tool.name)
     return code is None or not code.spec.reads or tool.outbound
 
 
@@ -143,7 +143,7 @@ def _notes(question: Question, ruling: Ruling) -> list[str]:
 def obstacles(question: Question, team: Team | None, role: str | None, *, arguments: bool = True) -> list[str]:
     """What stands between this person and such a call, before any rule; ``arguments``: whether those count."""
     agent, tool, user = question.agent, question.tool, question.user
-    code = catalog.tools().get(tool.name)
+    code = catalog.find_one(tool.name)
     problems = _problems(code, dict(question.arguments)) if code and arguments else []
     says = {
         _("The agent %(agent)s is switched off."): not agent.enabled,
@@ -152,6 +152,8 @@ def obstacles(question: Question, team: Team | None, role: str | None, *, argume
         ),
         _("The tool %(tool)s is switched off: every call of it is refused."): not tool.enabled,
         _("The tool %(tool)s does not exist in the code of this site."): code is None,
+        _("The tool %(tool)s is a draft: every call of it is refused."): tool.state == Tool.State.DRAFT,
+        _("The tool %(tool)s is on hold: every call of it is refused."): tool.state == Tool.State.HELD,
         _("The agent %(agent)s works for another team only."): bool(agent.team and team and agent.team != team),
         _("%(user)s is in several teams or in none: choose a team."): team is None,
         _("%(user)s is not in the team %(team)s."): team is not None and role is None,

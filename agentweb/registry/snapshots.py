@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import BigAutoField
 
 from agentweb.engine.ports import ToolSpec
-from agentweb.registry import catalog, goals, prompts
+from agentweb.registry import catalog, goals, outside_tools, prompts
 from agentweb.registry.chat_models import today
 from agentweb.registry.models import Agent, ChatModel, ModelPrice, Tool
 from agentweb.registry.placeholders import Values
@@ -77,7 +77,12 @@ def _canonical(plain: str) -> tuple[str, str]:
 
 
 _OFFERED = fixed.Query(
-    lambda agent: Tool.objects.filter(agents=agent, enabled=True).order_by("name").values_list("name", "timeout_s"),
+    lambda agent: (
+        Tool.objects.filter(agents=agent, enabled=True, state=Tool.State.ACTIVE)
+        .exclude(source__enabled=False)
+        .order_by("name")
+        .values_list("name", "timeout_s", "definition")
+    ),
     agent=BigAutoField(),
 )
 
@@ -97,10 +102,15 @@ def model_of(agent: Agent) -> ChatModel:
 
 
 def offered(agent: Agent) -> tuple[ToolSpec, ...]:
-    """The agent's own enabled tools that exist in code, by name, with the time-outs that admins gave them."""
+    """The agent's own tools that may be used, by name, with the time-outs that admins gave them. One query."""
+    found: list[ToolSpec] = []
     known = catalog.tools()
-    rows = _OFFERED.all(agent=agent.pk)
-    return tuple(replace(known[name].spec, timeout_s=timeout_s) for name, timeout_s in rows if name in known)
+    for name, timeout_s, definition in _OFFERED.all(agent=agent.pk):
+        if name in known:
+            found.append(replace(known[name].spec, timeout_s=timeout_s))
+        elif definition:
+            found.append(replace(outside_tools.definition_in(definition).spec(), timeout_s=timeout_s))
+    return tuple(found)
 
 
 def tool_data(spec: ToolSpec) -> dict[str, Any]:

@@ -51,7 +51,8 @@ def _rows() -> QuerySet[Grant]:
 
 def _known(rows: Iterable[Grant]) -> list[Grant]:
     """Each with ``changed``: its tool is another by now, so that it covers nothing, though no call has shown that."""
-    code, rows = catalog.tools(), list(rows)
+    rows = list(rows)
+    code = catalog.find(row.tool for row in rows)
     for row in rows:
         row.changed = row.tool not in code or code[row.tool].spec.digest != row.tool_digest
     return rows

@@ -79,7 +79,7 @@ def check(user: User, approval: Approval, decision: str, wish: Wish) -> None:
     _check_end(wish)
     if wish.vary and not free_arguments(approval):
         raise _invalid("vary", _("No argument of this tool may vary."))
-    shown, code = _definition(approval), catalog.tools().get(approval.call.name if approval.call else "")
+    shown, code = _definition(approval), catalog.find_one(approval.call.name if approval.call else "")
     if shown is None or code is None or shown.digest != code.spec.digest:
         raise Conflict(_("The tool has changed since the run began, so the approval cannot be remembered."), {})
 
@@ -151,7 +151,7 @@ def in_force(now: datetime) -> QuerySet[Grant]:
 def counting(holds: Q, tools: Sequence[str]) -> list[grants.Grant]:
     """What counts now for calls of these tools, the newest first. Grants of a tool that has changed end here."""
     found = list(in_force(timezone.now()).filter(holds, tool__in=tools).select_related("given_by"))
-    code = catalog.tools()
+    code = catalog.find(row.tool for row in found)
     changed = [row for row in found if row.tool not in code or code[row.tool].spec.digest != row.tool_digest]
     if changed:
         _end(Grant.objects.filter(pk__in=[row.pk for row in changed]), Grant.Ended.CHANGED, None)

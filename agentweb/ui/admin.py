@@ -37,7 +37,7 @@ class TriedToolAdmin(ToolAdmin):
         row = get_object_or_404(Tool, pk=pk)
         if not self.has_change_permission(request, row):
             raise PermissionDenied
-        tool = catalog.tools().get(row.name)
+        tool = catalog.find_one(row.name)
         context = {
             **self.admin_site.each_context(request),
             "title": _("Test %(tool)s") % {"tool": row.name},

@@ -3,6 +3,7 @@
 from typing import Any
 
 from agentweb.engine.messages import ToolCall
+from agentweb.engine.ports import ToolSpec, Verdict
 from agentweb.registry import catalog
 from agentweb.registry.policies import LivePolicy
 
@@ -16,14 +17,18 @@ def judge(*names: str) -> tuple:
     return _verdicts(LivePolicy(at_once), [(name, {}) for name in names])
 
 
-def judged(policy: LivePolicy, name: str, arguments: dict[str, Any], **call: Any):
-    """The verdict on one call, by a policy that was made with ``at_once``."""
-    return _verdicts(policy, [(name, arguments)], **call)[0]
+def judged(
+    policy: LivePolicy, name: str, arguments: dict[str, Any], *, spec: ToolSpec | None = None, **call: Any
+) -> Verdict:
+    """The verdict on one call, by a policy that was made with ``at_once``. ``spec``: of a tool that is not in code."""
+    return _verdicts(policy, [(name, arguments)], spec, **call)[0]
 
 
-def _verdicts(policy: LivePolicy, asked: list[tuple[str, dict[str, Any]]], **call: Any) -> tuple:
+def _verdicts(
+    policy: LivePolicy, asked: list[tuple[str, dict[str, Any]]], spec: ToolSpec | None = None, **call: Any
+) -> tuple[Verdict, ...]:
     calls = tuple(
-        (ToolCall(f"c{n}", name, arguments, **call), catalog.tools()[name].spec)
+        (ToolCall(f"c{n}", name, arguments, **call), spec or catalog.tools()[name].spec)
         for n, (name, arguments) in enumerate(asked)
     )
     coroutine = policy.judge(calls)

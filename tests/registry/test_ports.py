@@ -97,8 +97,9 @@ def test_a_risk_level_counts_from_the_next_judgement_on(cast):
 def test_a_tool_that_is_switched_off_or_has_no_row_is_denied(cast):
     Tool.objects.filter(name="weather").update(enabled=False)
     Tool.objects.filter(name="calculator").delete()
-    for verdict in judge("weather", "calculator"):
-        assert verdict == Deny("tool switched off", "an admin has switched this tool off")
+    off, gone = judge("weather", "calculator")
+    assert off == Deny("tool switched off", "an admin has switched this tool off")
+    assert gone == Deny("tool not set up", "this tool is not set up here any more")
 
 
 def test_the_rules_of_a_policy_that_is_switched_off_do_not_count(cast):

@@ -1,0 +1,43 @@
+"""Tools that came from outside, made from their rows as the engine knows tools."""
+
+from collections.abc import Callable, Collection, Mapping
+from functools import lru_cache
+
+from agentweb.engine.ports import Tool as EngineTool
+from agentweb.registry.models import Tool, ToolSource
+from agentweb.registry.secrets import SecretUnreadable
+from agentweb.toolbox.definitions import Definition
+from agentweb.toolbox.outside import Caller, OutsideTool, Unusable
+
+# By kind of source: what asks it. May raise SecretUnreadable, and ValueError with a sentence.
+CALLERS: dict[str, Callable[[ToolSource], Caller]] = {}
+NO_CALLER = "Tools of this kind cannot be called by this version."
+
+
+def tools(names: Collection[str]) -> Mapping[str, EngineTool]:
+    """Those of the names that belong to tools from outside, whatever their state: policies say what may run. One query,
+    none for no names."""
+    rows = Tool.objects.filter(name__in=list(names)).exclude(source=None).select_related("source") if names else ()
+    return {row.name: tool_of(row) for row in rows}
+
+
+def tool_of(row: Tool) -> EngineTool:
+    """The row's tool with the definition that was taken in; one that cannot be called says so when it is."""
+    assert row.source is not None
+    return OutsideTool(definition_in(row.definition), _caller(row.source))
+
+
+@lru_cache(maxsize=512)
+def definition_in(text: str) -> Definition:
+    """What stands in a row. Raises ValueError."""
+    return Definition.from_text(text)
+
+
+def _caller(source: ToolSource) -> Caller:
+    if not source.enabled:
+        return Unusable(f"{source.name}, where this tool comes from, is switched off.")
+    make = CALLERS.get(source.kind)
+    try:
+        return make(source) if make else Unusable(NO_CALLER)
+    except (SecretUnreadable, ValueError) as error:
+        return Unusable(f"{source.name}, where this tool comes from, cannot be used: {error}")
