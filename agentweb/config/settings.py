@@ -285,7 +285,7 @@ try:
     addresses.Allowed.read(INNER_SERVERS)
 except ValueError as error:
     raise ImproperlyConfigured(
-        f"INNER_SERVERS must be a list of names and networks like wiki.inner, 10.0.5.0/24 or 10.0.5.7:8000, not {error}."
+        f"INNER_SERVERS must be names and networks like wiki.inner, 10.0.5.0/24 or 10.0.5.7:8000, not {error}."
     ) from error
 
 # Where the admin looks for model servers on this machine, at a click: what listens there, and the port.

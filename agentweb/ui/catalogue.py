@@ -19,6 +19,7 @@ from agentweb.policy import faults, terms_words
 from agentweb.policy import words as policy_words
 from agentweb.registry import catalog as registry
 from agentweb.schema import problems
+from agentweb.toolbox import ask_user
 from agentweb.ui.labels import field_label_words
 
 LOCALE = "zh_Hans"
@@ -140,6 +141,8 @@ def _from_data() -> Iterator[Found]:
         yield "agentweb/toolbox", spec.label, None
         for name in spec.parameters.get("properties", {}):
             yield "agentweb/toolbox", field_label_words(name), None
+    for name in ask_user.FIELDS:
+        yield "agentweb/toolbox", field_label_words(name), None
     for description in DEMO_AGENTS:
         yield "agentweb/registry", description, None
     words = (*problems.MESSAGES.values(), *problems.TYPE_WORDS.values(), *problems.FORMAT_WORDS.values(), problems.OR)

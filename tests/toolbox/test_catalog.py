@@ -19,6 +19,7 @@ PARAMETERS = {
     "write_file": (["path", "content"], []),
     "edit_file": (["path", "old", "new"], []),
     "delete_file": (["path"], []),
+    "ask_user": (["question"], ["choices", "several", "own_words"]),
     "fetch_web_page": (["url"], []),
 }
 
@@ -91,5 +92,6 @@ def test_tools_are_grouped_by_category() -> None:
     assert groups == {
         "files": ["delete_file", "edit_file", "list_files", "read_file", "search_files", "write_file"],
         "general": ["calculator", "current_time", "weather"],
+        "people": ["ask_user"],
         "web": ["fetch_web_page"],
     }
