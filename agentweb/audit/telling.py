@@ -10,6 +10,7 @@ from django.utils.translation import ngettext
 from agentweb.engine import events
 from agentweb.engine.codec import encode
 from agentweb.engine.enums import CallStatus, Purpose, Reason, Resolution
+from agentweb.policy.retelling import retold
 from agentweb.policy.terms_words import told
 from agentweb.ui import notes, questions, reasons
 from agentweb.ui.calls import DECISIONS, RESULTS, STATES, CallCard
@@ -125,7 +126,7 @@ def _tool_started(fact: events.ToolStarted, tool: str) -> Telling:
 
 
 def _rule(name: str) -> str:
-    return _("Rule: %(rule)s") % {"rule": name} if name else ""
+    return _("Rule: %(rule)s") % {"rule": retold(name, _)} if name else ""
 
 
 def _tool_finished(fact: events.ToolFinished, tool: str) -> Telling:

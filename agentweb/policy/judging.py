@@ -8,11 +8,10 @@ from agentweb.engine.ports import Allow, Ask, Deny, Verdict
 from agentweb.policy.asking import each_once, has_terms, terms_of
 from agentweb.policy.matching import Fit, Match, match
 from agentweb.policy.rules import Facts, Rule, Says
-from agentweb.policy.words import FIELDS, Why, line, sentence
+from agentweb.policy.words import ALSO, FIELDS, HIGHER, NO_RULE, RAISED_BY, UNSURE, Why, line, sentence
 
 LEVELS = (Risk.LOW, Risk.MEDIUM, Risk.HIGH)
 STRICTNESS = {Says.ALLOW: 0, Says.ASK: 1, Says.DENY: 2}
-NO_RULE = "no rule matched"
 FORBIDDEN = "the team's policy forbids this call"
 
 
@@ -40,10 +39,10 @@ class Ruling:
         the other rules that have terms. A decision is bound to these words, thus to all those versions."""
         words = NO_RULE if self.rule is None else line(self.rule)
         if self.unsure:
-            words += f" (not to be told: {FIELDS[self.unsure]})"
-        words += f"; raised by {line(self.raised_by)}" if self.raised_by else ""
-        words += "; one level higher after untrusted text" if self.by_taint else ""
-        return words + "".join(f"; also {line(rule)}" for rule in self.asking if rule != self.rule)
+            words += f" ({UNSURE % {'field': FIELDS[self.unsure]}})"
+        words += f"; {RAISED_BY} {line(self.raised_by)}" if self.raised_by else ""
+        words += f"; {HIGHER}" if self.by_taint else ""
+        return words + "".join(f"; {ALSO} {line(rule)}" for rule in self.asking if rule != self.rule)
 
     @property
     def verdict(self) -> Verdict:

@@ -60,10 +60,20 @@ NARROWED = {
     "unattended": "while nobody attends",
     "condition": "where the arguments fit %(schema)s",
 }
+NO_RULE = "no rule matched"
+UNSURE = "not to be told: %(field)s"
+RAISED_BY, HIGHER, ALSO = "raised by", "one level higher after untrusted text", "also"
+JOINTS = {"raised": RAISED_BY, "higher": HIGHER, "also": ALSO}
 LONGEST_CONDITION = 80
 
 PIECES: tuple[str, ...] = tuple(
-    dict.fromkeys(word for table in (WHY, FIELDS, RISKS, RAISED, ROLES, SAYS, NARROWED) for word in table.values())
+    dict.fromkeys(
+        (
+            *(word for table in (WHY, FIELDS, RISKS, RAISED, ROLES, SAYS, NARROWED, JOINTS) for word in table.values()),
+            NO_RULE,
+            UNSURE,
+        )
+    )
 )
 """Every English piece that is translated where it is shown."""
 

@@ -14,12 +14,13 @@ from django.utils import timezone
 from agentweb.engine.enums import ResultKind, Risk
 from agentweb.policy.judging import judge
 from agentweb.policy.rules import Facts
+from agentweb.registry import catalog
 from agentweb.registry.drafts import Draft
 from agentweb.registry.models import Tool
 from agentweb.registry.policies import Standing, Who, standing
 from agentweb.runs import outbox
 from agentweb.runs.backtest_models import Backtest, BacktestedCall, Verdict
-from agentweb.runs.models import Approval, Call
+from agentweb.runs.models import Approval, Call, Taint
 from agentweb.schema.json_text import canonical
 from agentweb.teams.models import Membership, User
 
@@ -70,7 +71,9 @@ def ask_again() -> int:
 def recorded(backtest: Backtest) -> QuerySet[Call]:
     """The calls in question, the newest first: those that a policy has judged."""
     asked = Approval.objects.filter(call=OuterRef("pk"))
-    found = Call.objects.annotate(was_asked=Exists(asked)).filter(invalid="", asked_arguments__isnull=False)
+    found = Call.objects.annotate(was_asked=Exists(asked), tainted=Exists(_read_before())).filter(
+        invalid="", asked_arguments__isnull=False
+    )
     found = found.filter(Q(started_at__isnull=False) | Q(was_asked=True) | Q(result_kind=ResultKind.DENIED))
     if backtest.since:
         found = found.filter(message__created_at__gte=backtest.since)
@@ -79,12 +82,20 @@ def recorded(backtest: Backtest) -> QuerySet[Call]:
     return found.order_by("-pk")
 
 
+def _read_before() -> QuerySet[Taint]:
+    """The untrusted texts that the call's conversation held when the model asked for the call."""
+    asked_at = OuterRef("message__created_at")
+    uncleared = Q(cleared_at=None) | Q(cleared_at__gt=asked_at)
+    return Taint.objects.filter(uncleared, conversation=OuterRef("run__conversation"), arrived_at__lt=asked_at)
+
+
 @dataclass(frozen=True, slots=True)
 class _Law:
-    """What counts for every call of the backtest."""
+    """What counts for every call of the backtest. ``harmless``: the tools that change and send nothing."""
 
     now: Standing
     risks: dict[str, Risk]
+    harmless: frozenset[str]
 
 
 def run(pk: int) -> None:
@@ -115,8 +126,11 @@ def _taken(pk: int) -> Backtest | None:
 
 def _law(row: Backtest) -> _Law:
     draft = Draft(row.replaces, row.name, tuple(json.loads(row.rules)))
-    risks = {name: Risk(risk) for name, risk in Tool.objects.values_list("name", "risk")}
-    return _Law(draft.instead(standing({"*"}, Who())), risks)
+    rows = list(Tool.objects.values_list("name", "risk", "outbound"))
+    reading = {name for name, tool in catalog.tools().items() if tool.spec.reads}
+    harmless = frozenset(name for name, _risk, outbound in rows if name in reading and not outbound)
+    risks = {name: Risk(risk) for name, risk, _outbound in rows}
+    return _Law(draft.instead(standing({"*"}, Who())), risks, harmless)
 
 
 def _step(row: Backtest, law: _Law) -> bool:
@@ -155,7 +169,7 @@ def _roles(calls: Iterable[Call]) -> dict[tuple[int, int], str]:
     return {(team, user): role for team, user, role in rows}
 
 
-def _line(row: Backtest, law: _Law, roles: dict[tuple[int, int], str], call: Call) -> BacktestedCall:
+def _line(row: Backtest, law: _Law, roles: dict[tuple[int, int], str], call: Any) -> BacktestedCall:
     run, team = call.run, call.run.conversation.team_id
     facts = Facts(
         tool=call.name,
@@ -165,7 +179,9 @@ def _line(row: Backtest, law: _Law, roles: dict[tuple[int, int], str], call: Cal
         team=team,
         user=run.requested_by_id,
         role=roles.get((team, run.requested_by_id)),
+        tainted=call.tainted,
         attended=run.attended,
+        acts=call.name not in law.harmless,
     )
     ruling = judge(law.now.rules, facts)
     return BacktestedCall(

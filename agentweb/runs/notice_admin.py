@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from agentweb.runs import webhooks
+from agentweb.runs import outbound, webhooks
 from agentweb.runs.notice_models import Webhook
 
 
@@ -39,12 +39,16 @@ class WebhookAdmin(admin.ModelAdmin):
     """A request for each approval that the team's people are asked for."""
 
     form = WebhookForm
-    fields = ["team", "url", "secret", "secret_hint", "enabled", "last_sent_at", "last_error", "last_error_at"]
-    readonly_fields = ["secret_hint", "last_sent_at", "last_error", "last_error_at"]
-    list_display = ["url", "team", "enabled", "last_sent_at", "last_error", "last_error_at"]
+    fields = ["team", "url", "secret", "secret_hint", "enabled", "last_sent_at", "what_failed", "last_error_at"]
+    readonly_fields = ["secret_hint", "last_sent_at", "what_failed", "last_error_at"]
+    list_display = ["url", "team", "enabled", "last_sent_at", "what_failed", "last_error_at"]
     list_filter = ["enabled", "team"]
     list_select_related = ["team"]
     search_fields = ["url", "team__name"]
+
+    @admin.display(description=_("last error"), ordering="last_error")
+    def what_failed(self, webhook: Webhook) -> str:
+        return outbound.retold(webhook.last_error)
 
     def save_model(self, request: HttpRequest, obj: Webhook, form: Any, change: bool) -> None:
         if secret := form.cleaned_data.get("secret"):

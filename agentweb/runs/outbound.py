@@ -1,18 +1,38 @@
 """A request to an address that somebody typed in: never to the site's own network unless the operator allows it."""
 
 import http.client
+import re
 import socket
 import ssl
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from agentweb.toolbox.addresses import is_public
 
 TIMEOUT_S = 10.0
+UNREADABLE = gettext_noop("The address cannot be read.")
+SCHEME = gettext_noop("The address must begin with http:// or https://.")
+UNKNOWN = gettext_noop("The name of the server is not known.")
+PRIVATE = gettext_noop("The address leads into a private network, which the operator has not allowed.")
+UNREACHED = gettext_noop("The server could not be reached: %(why)s.")
+ANSWERED = gettext_noop("The server answered with %(why)s.")
+SENTENCES = (UNREADABLE, SCHEME, UNKNOWN, PRIVATE, UNREACHED, ANSWERED)
 
 
 class Refused(Exception):
-    """The request was not made, or not taken; says why in English."""
+    """The request was not made, or not taken; says why in English, one of SENTENCES."""
+
+
+def retold(english: str) -> str:
+    """What a Refused said, in the reader's language; other text as it is."""
+    for sentence in SENTENCES:
+        before, _mark, after = sentence.partition("%(why)s")
+        if found := re.fullmatch(f"{re.escape(before)}(.*){re.escape(after)}", english):
+            return _(sentence) % {"why": found[1]}
+    return english
 
 
 def post(url: str, body: bytes, headers: Mapping[str, str], *, allow_private: bool) -> int:
@@ -24,9 +44,9 @@ def post(url: str, body: bytes, headers: Mapping[str, str], *, allow_private: bo
         host, secure = parts.hostname or "", parts.scheme == "https"
         port = parts.port or (443 if secure else 80)
     except ValueError as error:
-        raise Refused("The address cannot be read.") from error
+        raise Refused(UNREADABLE) from error
     if parts.scheme not in ("http", "https") or not host:
-        raise Refused("The address must begin with http:// or https://.")
+        raise Refused(SCHEME)
     address = _address(host, port, allow_private=allow_private)
     connection = _Pinned(host, port, address, secure=secure)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
@@ -34,11 +54,11 @@ def post(url: str, body: bytes, headers: Mapping[str, str], *, allow_private: bo
         connection.request("POST", path, body, dict(headers))
         status = connection.getresponse().status
     except (OSError, http.client.HTTPException, ValueError) as error:  # ValueError: a path that is not ASCII
-        raise Refused(f"The server could not be reached: {type(error).__name__}.") from error
+        raise Refused(UNREACHED % {"why": type(error).__name__}) from error
     finally:
         connection.close()
     if not 200 <= status < 300:
-        raise Refused(f"The server answered with {status}.")
+        raise Refused(ANSWERED % {"why": status})
     return status
 
 
@@ -47,9 +67,9 @@ def _address(host: str, port: int, *, allow_private: bool) -> str:
     try:
         found = [str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
     except (OSError, ValueError) as error:  # ValueError: a name that no server can have, such as a..b
-        raise Refused("The name of the server is not known.") from error
+        raise Refused(UNKNOWN) from error
     if not allow_private and not all(is_public(each) for each in found):
-        raise Refused("The address leads into a private network, which the operator has not allowed.")
+        raise Refused(PRIVATE)
     return found[0]
 
 

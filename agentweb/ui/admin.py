@@ -62,8 +62,9 @@ class TriedToolAdmin(ToolAdmin):
         if problems:
             return again | {"problems": problems}
         tried = try_tool(tool, form.arguments, timeout_s=row.timeout_s)
-        self.log_change(request, row, f"Tested: {tried.kind}, {tried.seconds:.1f} s")
-        return again | {"tried": tried, "how": HOW[tried.kind]}
+        how = HOW[tried.kind]
+        self.log_change(request, row, _("Tested in %(seconds).1f s: %(how)s") % {"how": how, "seconds": tried.seconds})
+        return again | {"tried": tried, "how": how}
 
 
 def _empty(tool: Any) -> schema_forms.SchemaForm:

@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 
 from agentweb.engine.codec import decode
 from agentweb.engine.events import ApprovalRequested
+from agentweb.policy.retelling import retold
 from agentweb.runs.models import Approval, Event
 from agentweb.schema.json_text import canonical, parse_json
 from agentweb.schema.unified import unified
@@ -41,7 +42,8 @@ def asked_again(row: Approval) -> Again | None:
     if before.definition != row.definition:
         words.append(_("The definition of the tool has changed."))
     if _rule(before) != _rule(row):
-        words.append(_("Another rule asks, or another version of its policy. It was: %(rule)s") % {"rule": before.rule})
+        was = retold(before.rule, _)
+        words.append(_("Another rule asks, or another version of its policy. It was: %(rule)s") % {"rule": was})
     if row.requires_comment and not before.requires_comment:
         words.append(_("A comment is required now."))
     if not words:

@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from agentweb.engine.ports import Allow, Ask, Deny
 from agentweb.engine.terms import Named
-from agentweb.policy.judging import FORBIDDEN, NO_RULE, STRICTNESS, judge, matches
+from agentweb.policy.judging import FORBIDDEN, STRICTNESS, judge, matches
 from agentweb.policy.matching import Fit
 from agentweb.policy.rules import Rule, Says
-from agentweb.policy.words import Why
+from agentweb.policy.words import NO_RULE, Why
 from tests.policy.rules import (
     ALLOW,
     ANN,

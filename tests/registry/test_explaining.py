@@ -85,7 +85,7 @@ def test_a_tool_runs_at_a_click_in_a_folder_of_its_own(site):
     answer = site.post(trial("write_file"), {"argument:path": "a.txt", "argument:content": "one"})
     assert "It worked." in text_of(answer)
     assert "a.txt 3 B" in text_of(answer)
-    assert LogEntry.objects.latest("pk").change_message.startswith("Tested: ok")
+    assert LogEntry.objects.latest("pk").change_message.startswith("Tested in ")
 
 
 @pytest.mark.parametrize(

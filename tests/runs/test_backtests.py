@@ -8,9 +8,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from agentweb.registry.drafts import Draft
-from agentweb.registry.models import Policy
+from agentweb.registry.models import Policy, Tool
 from agentweb.runs import backtests
-from agentweb.runs.models import Backtest, Call, Message, Run
+from agentweb.runs.models import Backtest, Call, Message, Run, Taint
 from tests.chat.views.person import browser
 from tests.registry.pages import page as registry_page
 from tests.runs.waiting_call import waiting_approvals
@@ -64,6 +64,41 @@ def test_a_call_is_judged_attended_or_not_as_its_run_was(cast, calls):
     Run.objects.update(attended=False)
     row = done(NOTHING, cast.admin)
     assert (row.asked, row.denied) == (0, 4)
+
+
+UNTRUSTED = Draft(
+    "default", "default", ({"says": "allow", "tool": "*"}, {"says": "deny", "tool": "*", "tainted": True})
+)
+
+
+@pytest.mark.parametrize(
+    ("arrived", "cleared", "denied"),
+    [(-2, None, 4), (-2, -1, 0), (-2, 1, 4), (1, None, 0), (None, None, 0)],
+    ids=["read before", "cleared before", "cleared later", "read later", "nothing has come yet"],
+)
+def test_a_call_is_judged_by_the_untrusted_text_that_had_been_read_by_then(cast, calls, arrived, cleared, denied):
+    asked_at = calls[0].message.created_at
+    at = {
+        name: None if minutes is None else asked_at + timedelta(minutes=minutes)
+        for name, minutes in {"arrived_at": arrived, "cleared_at": cleared}.items()
+    }
+    call, run = calls[3], calls[3].run
+    Taint.objects.create(conversation=run.conversation, run=run, call=call, tool="web", started_at=asked_at, **at)
+    assert done(UNTRUSTED, cast.admin).denied == denied
+
+
+def test_after_untrusted_text_only_what_changes_something_counts_as_riskier(cast, calls):
+    low_runs = Draft("default", "default", ({"says": "allow", "tool": "*", "risk": "low"},))
+    Tool.objects.update(risk="low")
+    assert done(low_runs, cast.admin).allowed == 4
+    call, run = calls[3], calls[3].run
+    before = calls[0].message.created_at - timedelta(minutes=1)
+    Taint.objects.create(
+        conversation=run.conversation, run=run, call=call, tool="web", started_at=before, arrived_at=before
+    )
+    row = done(low_runs, cast.admin)
+    assert {line.call.name for line in row.lines.filter(verdict="allow")} == {"read_file"}
+    assert row.asked == 3
 
 
 def test_the_newest_come_first_and_a_limit_and_a_time_hold(cast, calls):

@@ -204,6 +204,8 @@ def test_what_is_not_taken_is_tried_again_later_and_the_error_is_kept(hook, list
     webhooks.work()
     hook.refresh_from_db()
     assert hook.last_error == f"The server answered with {status}."
+    with override("zh-hans"):
+        assert outbound.retold(hook.last_error) == f"服务器返回了 {status}。"
     assert not webhooks.has_work()
     assert Delivery.objects.get().next_at > timezone.now()
     listener.status = 204

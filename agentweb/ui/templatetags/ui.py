@@ -14,6 +14,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from agentweb.engine.enums import NoteKind
+from agentweb.policy.retelling import retold
 from agentweb.runs import halting, halts, taint, waiting
 from agentweb.runs.models import Conversation, Halt, Message
 from agentweb.toolbox.workspace import readable_size
@@ -90,6 +91,12 @@ def moment(value: datetime) -> SafeString:
     utc = value.astimezone(UTC)
     shown = date_format(utc, "SHORT_DATETIME_FORMAT")
     return format_html('<time datetime="{}" data-local>{} UTC</time>', utc.isoformat(timespec="seconds"), shown)
+
+
+@register.filter
+def rule_words(recorded: str) -> str:
+    """A rule as it is recorded, in the reader's language."""
+    return retold(recorded, _)
 
 
 @register.filter
