@@ -127,7 +127,8 @@ def _taken(pk: int) -> Backtest | None:
 def _law(row: Backtest) -> _Law:
     draft = Draft(row.replaces, row.name, tuple(json.loads(row.rules)))
     rows = list(Tool.objects.values_list("name", "risk", "outbound"))
-    reading = {name for name, tool in catalog.tools().items() if tool.spec.reads}
+    found = catalog.find(name for name, _risk, _outbound in rows)
+    reading = {name for name, tool in found.items() if tool.spec.reads}
     harmless = frozenset(name for name, _risk, outbound in rows if name in reading and not outbound)
     risks = {name: Risk(risk) for name, risk, _outbound in rows}
     return _Law(draft.instead(standing({"*"}, Who())), risks, harmless)
