@@ -104,8 +104,8 @@ def conversation_out(row: Conversation) -> dict[str, Any]:
         "agent": str(row.agent.public_id),
         "team": str(row.team.public_id),
         "visibility": row.visibility,
-        "created_at": _time(row.created_at),
-        "active_at": _time(row.active_at),
+        "created_at": time_out(row.created_at),
+        "active_at": time_out(row.active_at),
     }
 
 
@@ -117,7 +117,7 @@ def item_out(item: Item) -> dict[str, Any]:
         "thinking": item.thinking,
         "tool_calls": list(item.tool_calls),
         "tool_call_id": item.tool_call_id,
-        "created_at": _time(item.created_at),
+        "created_at": time_out(item.created_at),
     }
 
 
@@ -147,13 +147,13 @@ def run_out(row: Run) -> dict[str, Any]:
         "attended": row.attended,
         "usage": usage_out(row),
         "error": row.error,
-        "created_at": _time(row.created_at),
-        "finished_at": _time(row.finished_at),
+        "created_at": time_out(row.created_at),
+        "finished_at": time_out(row.finished_at),
     }
 
 
 def event_out(row: Event) -> dict[str, Any]:
-    return {"number": row.number, "kind": row.kind, "at": _time(row.at), "data": json.loads(row.payload)}
+    return {"number": row.number, "kind": row.kind, "at": time_out(row.at), "data": json.loads(row.payload)}
 
 
 def call_out(row: Call) -> dict[str, Any]:
@@ -166,8 +166,8 @@ def call_out(row: Call) -> dict[str, Any]:
         "result": row.result,
         "is_error": row.is_error,
         "waits_for": _waits_for(row),
-        "started_at": _time(row.started_at),
-        "finished_at": _time(row.finished_at),
+        "started_at": time_out(row.started_at),
+        "finished_at": time_out(row.finished_at),
         "approval": str(approval.public_id) if approval else None,
         "grant": str(row.used.grant.public_id) if row.used else None,
     }
@@ -194,18 +194,18 @@ def approval_out(row: Approval) -> dict[str, Any]:
         "digest": shown_digest(row),
         "status": row.status,
         **_terms_out(row),
-        "expires_at": _time(row.expires_at),
+        "expires_at": time_out(row.expires_at),
         "may_decide": row.may_decide and row.status == Approval.Status.PENDING and not is_overdue(row),
         "may_reject": row.may_reject and row.status == Approval.Status.PENDING and not is_overdue(row),
         "requires_comment": row.requires_comment,
         "effect": row.effect,
         "preview": row.preview,
-        "previewed_at": _time(row.previewed_at),
+        "previewed_at": time_out(row.previewed_at),
         "rule": row.rule,
         "final_arguments": row.final_arguments,
         "comment": row.comment,
         "decided_by": row.decided_by.username if row.decided_by else None,
-        "decided_at": _time(row.decided_at),
+        "decided_at": time_out(row.decided_at),
     }
 
 
@@ -220,9 +220,9 @@ def grant_out(row: Grant) -> dict[str, Any]:
         "run": str(row.run.public_id),
         "approval": str(row.approval.public_id),
         "given_by": row.given_by.username,
-        "created_at": _time(row.created_at),
-        "expires_at": _time(row.expires_at),
-        "ended_at": _time(row.ended_at),
+        "created_at": time_out(row.created_at),
+        "expires_at": time_out(row.expires_at),
+        "ended_at": time_out(row.ended_at),
         "ended_by": row.ended_by.username if row.ended_by else None,
         "ended_why": row.ended_why or None,
         "uses": row.times,
@@ -245,7 +245,7 @@ def _terms_out(row: Approval) -> dict[str, Any]:
         }
     circles: dict[int, list[dict[str, Any]]] = {}
     for entry in row.deciders.all():
-        said = {"role": entry.role or None, "name": entry.name or None, "from": _time(entry.from_at)}
+        said = {"role": entry.role or None, "name": entry.name or None, "from": time_out(entry.from_at)}
         circles.setdefault(entry.circle, []).append(said)
     return {
         "needed": terms.needed,
@@ -258,7 +258,7 @@ def _terms_out(row: Approval) -> dict[str, Any]:
 
 
 def _delegation_out(row: Delegation) -> dict[str, Any]:
-    return {"by": row.by.username, "to": row.to.username, "comment": row.comment, "at": _time(row.created_at)}
+    return {"by": row.by.username, "to": row.to.username, "comment": row.comment, "at": time_out(row.created_at)}
 
 
 def _vote_out(row: Vote) -> dict[str, Any]:
@@ -267,13 +267,13 @@ def _vote_out(row: Vote) -> dict[str, Any]:
         "user": row.user.username,
         "decision": row.kind,
         "comment": row.comment,
-        "at": _time(row.created_at),
+        "at": time_out(row.created_at),
         "counts": not row.void,
     }
 
 
 def taint_out(row: Taint) -> dict[str, Any]:
-    return {"call": str(row.call_id), "tool": row.tool, "text": row.text, "arrived_at": _time(row.arrived_at)}
+    return {"call": str(row.call_id), "tool": row.tool, "text": row.text, "arrived_at": time_out(row.arrived_at)}
 
 
 def queued_out(row: QueuedMessage) -> dict[str, Any]:
@@ -284,9 +284,9 @@ def queued_out(row: QueuedMessage) -> dict[str, Any]:
         "status": row.status,
         "text": row.text,
         "turn": row.turn,
-        "created_at": _time(row.created_at),
+        "created_at": time_out(row.created_at),
     }
 
 
-def _time(at: datetime | None) -> str | None:
+def time_out(at: datetime | None) -> str | None:
     return at.isoformat().replace("+00:00", "Z") if at else None

@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Iterable
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, F, QuerySet
 from django.utils.translation import gettext as _
 
 from agentweb.registry import catalog
@@ -29,7 +29,7 @@ def grant_for(user: User, public_id: uuid.UUID | str) -> Grant:
 
 
 def grants_in(user: User, conversation: Conversation) -> list[Grant]:
-    """Those that were given in a conversation that ``conversation_for`` has let through, the newest first."""
+    """Those that were given in a conversation that ``conversation_for`` has let through, first those that stand."""
     found = list(_rows().filter(run__conversation=conversation)[:AT_MOST])
     for grant in found:
         grant.may_revoke = conversation.may.decide or grant.given_by_id == user.pk
@@ -37,7 +37,7 @@ def grants_in(user: User, conversation: Conversation) -> list[Grant]:
 
 
 def grants_by(user: User) -> list[Grant]:
-    """Those that the person gave, the newest first."""
+    """Those that the person gave; those that stand come first, so that none of them is cut off."""
     found = list(_rows().filter(given_by=user, run__conversation__deleted_at=None)[:AT_MOST])
     for grant in found:
         grant.may_revoke = True
@@ -46,7 +46,7 @@ def grants_by(user: User) -> list[Grant]:
 
 def _rows() -> QuerySet[Grant]:
     found = Grant.objects.select_related("given_by", "ended_by", "agent", "team", "run__conversation", "approval")
-    return found.annotate(times=Count("uses"))
+    return found.annotate(times=Count("uses")).order_by(F("ended_at").desc(nulls_first=True), "-pk")
 
 
 def _known(rows: Iterable[Grant]) -> list[Grant]:

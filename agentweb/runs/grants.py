@@ -29,8 +29,7 @@ FINAL = (Approval.Status.APPROVED, Approval.Status.MODIFIED)
 @dataclass(frozen=True, slots=True)
 class Wish:
     """How a person wants an approval to be remembered. ``until``: only with the scope that has this name; ``vary``:
-    the arguments that an admin marked may differ. ``free``: their names as the person saw them, None where they saw
-    none."""
+    the arguments that an admin marked may differ; then ``free`` are their names as the person saw them."""
 
     scope: str
     until: datetime | None = None
@@ -77,8 +76,11 @@ def check(user: User, approval: Approval, decision: str, wish: Wish) -> None:
     if wish.scope not in scopes_for(user, approval):
         raise Forbidden(_("Only who started the run can agree to calls in later runs of theirs."))
     _check_end(wish)
-    if wish.vary and not free_arguments(approval):
+    free = free_arguments(approval) if wish.vary else []
+    if wish.vary and not free:
         raise _invalid("vary", _("No argument of this tool may vary."))
+    if wish.vary and wish.free is None:
+        raise _invalid("free", _("Name the arguments that may vary: %(names)s.") % {"names": ", ".join(free)})
     shown, code = _definition(approval), catalog.find_one(approval.call.name if approval.call else "")
     if shown is None or code is None or shown.digest != code.spec.digest:
         raise Conflict(_("The tool has changed since the run began, so the approval cannot be remembered."), {})
@@ -101,7 +103,7 @@ def give(*, user: User, approval: Approval, wish: Wish) -> Grant:
     run, shown = approval.run, _definition(approval)
     assert approval.call is not None and shown is not None
     free = free_arguments(approval) if wish.vary else []
-    if wish.vary and wish.free is not None and set(wish.free) != set(free):
+    if wish.vary and set(wish.free or ()) != set(free):
         raise Conflict(_("Other arguments may vary by now than you were shown. Look again at what you agree to."), {})
     return Grant.objects.create(
         scope=wish.scope,

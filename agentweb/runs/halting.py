@@ -7,7 +7,7 @@ from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from agentweb.registry.models import Agent
+from agentweb.registry.models import Agent, Tool
 from agentweb.runs import journal, live, outbox
 from agentweb.runs.errors import Conflict, Forbidden, Invalid, NotFound
 from agentweb.runs.halts import affected
@@ -52,6 +52,34 @@ def mark(user: User, halts: list[Halt]) -> list[Halt]:
     for halt in halts:
         halt.may_lift = halt.ended_at is None and (everywhere or halt.team_id in teams)
     return halts
+
+
+def choose(user: User, *, kind: str, agent: str, tool: str, team: str | None) -> dict[str, Any]:
+    """What ``begin`` takes, from the public ids of an agent and a team and the name of a tool; None: in all teams.
+
+    Raises Invalid with the field named."""
+    row = next((each for each in teams_for(user) if str(each.public_id) == team), None)
+    if row is None and not (team is None and may_everywhere(user)):
+        raise _unknown("team", _("Choose where."))
+    found = next((each for each in agents_for(user) if str(each.public_id) == agent), None)
+    known: dict[str, bool] = {
+        Halt.Kind.ALL.value: not agent and not tool,
+        Halt.Kind.AGENT.value: found is not None and not tool,
+        Halt.Kind.TOOL.value: not agent and Tool.objects.filter(name=tool).exists(),
+    }
+    if not known.get(kind):
+        raise _unknown("kind", _("Choose what to stop."))
+    return {"kind": kind, "agent": found, "tool": tool, "team": row}
+
+
+def agents_for(user: User) -> QuerySet[Agent]:
+    """The agents that the person may stop."""
+    agents = Agent.objects.filter(enabled=True)
+    return agents if may_everywhere(user) else agents.filter(Q(team=None) | Q(team__in=teams_for(user)))
+
+
+def _unknown(field: str, words: str) -> Invalid:
+    return Invalid(words, [(field, words)])
 
 
 def begin(*, user: User, kind: str, agent: Agent | None, tool: str, team: Team | None, reason: Any) -> Halt:

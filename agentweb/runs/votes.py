@@ -48,6 +48,11 @@ def decides(*, user: User, approval: Approval, kind: DecisionKind, comment: str,
     return kind not in CONSENTS or Vote.objects.filter(approval=approval, void=False).count() >= terms.needed
 
 
+def said(approval: Approval) -> str:
+    """How much people have said of an approval that is on terms, as a mark that is another one after each word."""
+    return f"{len(approval.votes.all())}.{len(approval.delegations.all())}" if approval.on_terms else ""
+
+
 def _propose(terms: ApprovalTerms, approval: Approval, user: User, changes: Mapping[str, Any]) -> None:
     """Let people vote on other arguments from now on, and show them what the call would do with these."""
     make_void(approval)

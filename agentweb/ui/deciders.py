@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 from agentweb.runs.asking_models import Decider, Delegation, Vote
 from agentweb.runs.deciders import WORDS, Why
 from agentweb.runs.models import Approval
-from agentweb.runs.votes import shown_arguments
+from agentweb.runs.votes import said, shown_arguments
 from agentweb.teams.models import Role
 from agentweb.ui.diffs import Change, DiffLine, argument_changes, is_failed, preview_lines
 from agentweb.ui.effects import effect_text
@@ -53,8 +53,8 @@ class Would:
 
 @dataclass(frozen=True, slots=True)
 class DecidersPart:
-    """``who``: sentences about who decides; ``votes``: what was said; ``proposal``: how the arguments that people vote
-    on differ from those that were asked for, ``would`` what the call would do with them; ``warning``: nobody is left.
+    """``who``: sentences about who decides; ``votes``: what was said, ``said`` a mark of how much; ``proposal``: how
+    the arguments that people vote on differ, ``would`` what the call would do with them; ``warning``: nobody is left.
     ``why_not``: why this person may not approve; ``may_reject``: they may at least reject."""
 
     who: list[str]
@@ -65,6 +65,7 @@ class DecidersPart:
     warning: str
     why_not: str | Promise
     may_reject: bool
+    said: str = ""
     later: list[LaterLine] = field(default_factory=list)
     handed: list[Delegation] = field(default_factory=list)
 
@@ -86,6 +87,7 @@ def deciders_part(row: Approval) -> DecidersPart:
         warning=_("Nobody is left who could decide, so admins of the team may.") if terms.stranded else "",
         why_not=why_not,
         may_reject=may_reject,
+        said=said(row),
         later=_later(row.deciders.all()),
         handed=list(row.delegations.all()),
     )

@@ -45,12 +45,13 @@
 
   function tell(approval, said) {
     const id = idOf(approval);
-    const [status, digest] = said.states[id] ?? ["", ""];
+    const [status, digest, votes] = said.states[id] ?? ["", "", ""];
     const card = approval.closest("[hx-trigger*=refresh]");
     // Decided while this was asked, or just now: the answer to the form says more than a refresh would.
     if (!approval.isConnected || !approval.matches(".pending") || card?.querySelector("form.htmx-request")) return;
     const other = card?.dataset.asks && !card.dataset.asks.endsWith(digest);
-    if (card && (status !== "pending" || other)) htmx.trigger(card, "refresh");
+    const more = votes !== approval.querySelector("[data-said]")?.dataset.said; // somebody has voted or handed it over
+    if (card && (status !== "pending" || other || more)) htmx.trigger(card, "refresh");
     const line = approval.querySelector("[data-here]");
     if (!line) return;
     line.textContent = said.here[id] ?? "";

@@ -72,7 +72,7 @@ def test_only_who_asked_can_agree_for_later_runs(cast, pending):
 
 def test_marked_arguments_may_vary_when_the_person_says_so(cast, pending):
     Tool.objects.filter(name="write_file").update(free_arguments="content, nonsense")
-    grant = give(cast, pending, vary=True)
+    grant = give(cast, pending, vary=True, free=("content",))
     assert grant.free == ["content"]
     assert isinstance(claimed_verdict(pending.run, OTHER)[1], Allow)
     assert isinstance(claimed_verdict(pending.run, {**SAME, "path": "b.txt"})[1], Ask)
@@ -82,6 +82,12 @@ def test_marked_arguments_must_be_the_same_unless_the_person_says_otherwise(cast
     Tool.objects.filter(name="write_file").update(free_arguments="content")
     give(cast, pending)
     assert isinstance(claimed_verdict(pending.run, OTHER)[1], Ask)
+
+
+def test_who_lets_arguments_vary_must_name_them(cast, pending):
+    Tool.objects.filter(name="write_file").update(free_arguments="content")
+    with pytest.raises(Invalid, match="Name the arguments that may vary: content"):
+        give(cast, pending, vary=True)
 
 
 @pytest.mark.parametrize(("shown", "kept"), [(("content",), True), ((), False), (("content", "path"), False)])

@@ -13,7 +13,7 @@ from agentweb.runs.selectors import approval_for
 from agentweb.runs.votes import shown_digest
 from agentweb.runs.waiting import waiting_count
 from tests.cast import make_cast, make_worker
-from tests.chat.views.person import browser, text_of
+from tests.chat.views.person import browser, html_of, text_of
 from tests.runs.replayed import replayed
 from tests.runs.test_decisions import together
 from tests.runs.waiting_call import waiting_approvals
@@ -119,11 +119,17 @@ def test_what_somebody_has_changed_is_not_decided_with_others_at_once(cast):
     assert together_of(cast.owner, "write_file") == [second]
 
 
-def test_the_page_counts_a_vote_and_shows_the_card_again(cast, approval):
+def test_the_page_counts_a_vote_and_other_pages_learn_that_the_card_is_another(cast, approval):
     page, sent = browser(cast.owner), {"decision": "approve", "digest": "digest"}
+    other, name = browser(cast.member), str(approval.public_id)
+    shown = html_of(other.get("/approvals/"))
+    before = other.post("/approvals/pulse", {"shown": name}).json()["states"][name]
+    assert f'data-said="{before[2]}"' in shown
     answer = page.post(f"/approvals/{approval.public_id}/decide", sent, headers={"HX-Request": "true"})
     assert answer.status_code == 200
     assert "given: 1" in text_of(answer)
+    after = other.post("/approvals/pulse", {"shown": name}).json()["states"][name]
+    assert (before[:2], before[2] != after[2]) == (after[:2], True)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -15,7 +15,7 @@ from agentweb.runs import halting
 from agentweb.runs.errors import Invalid, NotFound
 from agentweb.runs.halts import affected
 from agentweb.runs.models import Halt
-from agentweb.teams.models import Team, User
+from agentweb.teams.models import Team
 from agentweb.ui.answers import full_page, page
 
 SHOWN = 100
@@ -48,7 +48,7 @@ def halts(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _page(request, teams)
     try:
-        choice = _choice(request, teams)
+        choice = _choice(request)
         if request.POST.get("step") == "confirm":
             halting.begin(user=request.user, reason=choice.reason, **choice.what)
             return redirect("halts")
@@ -66,39 +66,25 @@ def _page(request: HttpRequest, teams: list[Team], status: int = 200, **more: An
         "over": found.exclude(ended_at=None)[:OVER],
         "teams": teams,
         "everywhere": halting.may_everywhere(request.user),
-        "agents": _agents(request.user, teams),
+        "agents": halting.agents_for(request.user),
         "tools": Tool.objects.filter(enabled=True),
         "typed": {name: text_of(request, name) for name in ("what", "where", "reason")},
     }
     return full_page(request, "chat/halts.html", context | more, status=status)
 
 
-def _agents(user: User, teams: list[Team]) -> Any:
-    agents = Agent.objects.filter(enabled=True)
-    return agents if halting.may_everywhere(user) else agents.filter(team=None) | agents.filter(team__in=teams)
-
-
-def _choice(request: HttpRequest, teams: list[Team]) -> Choice:
+def _choice(request: HttpRequest) -> Choice:
     """As posted. Raises Invalid."""
     kind, _colon, name = text_of(request, "what").partition(":")
-    where, agent = text_of(request, "where"), None
-    team = next((team for team in teams if str(team.public_id) == where), None)
-    if team is None and not (where == EVERYWHERE and halting.may_everywhere(request.user)):
-        raise _unknown("where", _("Choose where."))
-    if kind == Halt.Kind.AGENT:
-        agent = next((row for row in _agents(request.user, teams) if str(row.public_id) == name), None)
-    known = {
-        Halt.Kind.ALL: not name,
-        Halt.Kind.AGENT: agent is not None,
-        Halt.Kind.TOOL: Tool.objects.filter(name=name).exists(),
-    }
-    if not known.get(kind):
-        raise _unknown("what", _("Choose what to stop."))
-    return Choice(kind, agent, name if kind == Halt.Kind.TOOL else "", team, text_of(request, "reason"))
-
-
-def _unknown(field: str, words: str) -> Invalid:
-    return Invalid(words, [(field, words)])
+    where = text_of(request, "where")
+    chosen = halting.choose(
+        request.user,
+        kind=kind,
+        agent=name if kind == Halt.Kind.AGENT else "",
+        tool=name if kind != Halt.Kind.AGENT else "",
+        team=None if where == EVERYWHERE else where,
+    )
+    return Choice(**chosen, reason=text_of(request, "reason"))
 
 
 @require_POST

@@ -16,7 +16,7 @@ from agentweb.runs.batches import Pick
 from agentweb.runs.errors import Invalid
 from agentweb.runs.live import presence
 from agentweb.runs.models import Approval, Call
-from agentweb.runs.votes import shown_digest
+from agentweb.runs.votes import said, shown_digest
 from agentweb.teams.models import User
 from agentweb.ui.answers import full_page, page
 from agentweb.ui.calls import call_card, labels
@@ -38,7 +38,7 @@ def approvals_pulse(request: HttpRequest) -> HttpResponse:
     presence.note(request.user.pk, {name: presence.DECIDES if name == at else presence.LOOKS for name in mine})
     return JsonResponse(
         {
-            "states": {str(row.public_id): [row.status, shown_digest(row)] for row in rows},
+            "states": {str(row.public_id): [row.status, shown_digest(row), said(row)] for row in rows},
             "here": _in_words(others),
             "count": waiting.waiting_count(request.user),
         }

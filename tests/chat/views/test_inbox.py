@@ -77,7 +77,7 @@ def test_a_page_learns_what_has_become_of_what_it_shows(cast, light):
     decide_together(user=cast.member, picks=picks(first), decision="approve")
     said = pulse(cast.owner, first, second)
     assert said["states"][str(first.public_id)][0] == "approved"
-    assert said["states"][str(second.public_id)] == ["pending", second.digest]
+    assert said["states"][str(second.public_id)] == ["pending", second.digest, ""]
     assert said["count"] == 2
     assert pulse(cast.stranger, first)["states"] == {}
 
