@@ -161,6 +161,10 @@ def call_out(row: Call) -> dict[str, Any]:
     return {
         "id": str(row.public_id),
         "name": row.name,
+        "asked_name": row.asked_name or row.name,
+        "failures": row.failures,
+        "attempts": row.tries,
+        "kept_s": row.kept_s,
         "arguments": row.arguments,
         "status": row.status,
         "result": row.result,

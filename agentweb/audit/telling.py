@@ -13,8 +13,9 @@ from agentweb.engine.enums import CallStatus, Purpose, Reason, Resolution
 from agentweb.policy.retelling import retold
 from agentweb.policy.terms_words import told
 from agentweb.ui import notes, questions, reasons
-from agentweb.ui.calls import DECISIONS, RESULTS, STATES, CallCard
+from agentweb.ui.calls import DECISIONS, RESULTS, STATES
 from agentweb.ui.goals import goal_words
+from agentweb.ui.running import kept, tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +28,11 @@ class Telling:
     detail: str = ""
 
 
-def tell(kind: str, fact: events.Event | None, card: CallCard | None) -> Telling:
-    """``card`` is that of the call that the event is about. An event that cannot be read says so."""
+def tell(kind: str, fact: events.Event | None, tool: str) -> Telling:
+    """``tool`` is the label of the tool that the event is about. An event that cannot be read says so."""
     if fact is None:
         return Telling(_("%(kind)s: this event cannot be read") % {"kind": kind}, "triangle-alert", "failed")
-    about = _TELLERS[type(fact)]
-    return about(fact, card.label if card else getattr(fact, "name", ""))
+    return _TELLERS[type(fact)](fact, tool)
 
 
 def _run_started(fact: events.RunStarted, _tool: str) -> Telling:
@@ -131,7 +131,16 @@ def _rule(name: str) -> str:
 
 def _tool_finished(fact: events.ToolFinished, tool: str) -> Telling:
     css, icon, state = RESULTS[fact.result.kind]
-    return Telling(f"{tool}: {state}", icon, css, _rule(fact.rule))
+    how = kept(fact.kept_s) if fact.kept_s is not None else ""
+    if fact.attempts > 1:
+        how = tried(fact.attempts, failed=fact.result.is_error)
+    return Telling(f"{tool}: {state}", icon, css, "\n".join(filter(None, (how, _rule(fact.rule)))))
+
+
+def _tool_replaced(fact: events.ToolReplaced, tool: str) -> Telling:
+    words = _("%(tool)s failed, so %(by)s is used instead") % {"tool": tool, "by": fact.by}
+    how = tried(fact.attempts, failed=True) if fact.attempts > 1 else ""
+    return Telling(words, "rotate-ccw", "waiting", "\n".join(filter(None, (how, fact.failure.content))))
 
 
 def _tool_suspended(fact: events.ToolSuspended, tool: str) -> Telling:
@@ -241,6 +250,7 @@ _TELLERS: dict[type[events.Event], Callable[[Any, str], Telling]] = {
     events.ToolStarted: _tool_started,
     events.ToolFinished: _tool_finished,
     events.ToolSuspended: _tool_suspended,
+    events.ToolReplaced: _tool_replaced,
     events.OutcomeUnknown: _outcome_unknown,
     events.OutcomeSettled: _outcome_settled,
     events.ResultReceived: _result_received,

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from agentweb.audit.requests import fact_of
 from agentweb.audit.telling import Telling, tell
 from agentweb.engine import events
@@ -88,7 +90,7 @@ class Timeline:
 
     def _entry(self, event: Event, fact: Fact | None, offset: float) -> Entry:
         card = self._card(getattr(fact, "call", None))
-        entry = Entry(event.number, event.at, offset, event.kind, fact, tell(event.kind, fact, card), call=card)
+        entry = Entry(event.number, event.at, offset, event.kind, fact, self._told(event, fact, card), call=card)
         match fact:
             case events.RunStarted(message=message):
                 return replace(entry, messages=self._known([message]))
@@ -115,6 +117,12 @@ class Timeline:
                 return replace(entry, usage=usage)
         return entry
 
+    def _told(self, event: Event, fact: Fact | None, card: CallCard | None) -> Telling:
+        """A call that another tool answers had events of the tool before."""
+        name = getattr(fact, "name", "")
+        label = card.label if card and card.row.name == name else self._labels.get(name, "")
+        return tell(event.kind, fact, _(label) if label else (card.label if card else name))
+
     def _with_message(self, entry: Entry, fact: events.MessageFinished) -> Entry:
         said = fact.message
         message = _said(said.id, said.text, said.thinking, Message.Status.FINISHED)
@@ -133,7 +141,7 @@ class Timeline:
         if row is None:
             return None
         row.approval = None
-        return call_card(row, self._labels.get(row.name, ""))
+        return call_card(row, self._labels)
 
     def _known(self, ids: list[str]) -> list[Message]:
         return [self._users[each] for each in ids if each in self._users]

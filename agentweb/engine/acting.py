@@ -131,7 +131,7 @@ def _request(work: Work, asked: Asked, preview: Preview | None) -> ApprovalReque
     return ApprovalRequested(
         approval=work.setup.new_id(),
         call=candidate.entry.call.id,
-        name=candidate.entry.call.name,
+        name=candidate.entry.tool,
         arguments=candidate.arguments,
         risk=ask.risk,
         digest=call_digest(candidate.arguments, candidate.tool.spec.digest, ask.rule, seen),
@@ -139,7 +139,7 @@ def _request(work: Work, asked: Asked, preview: Preview | None) -> ApprovalReque
         requires_comment=ask.requires_comment,
         effect=preview.effect if preview is not None else "",
         preview=shown(preview),
-        replaces=candidate.entry.approval,
+        replaces=candidate.entry.replaces,
         terms=ask.terms,
         definition=candidate.tool.spec.digest,
         seen=seen,

@@ -17,11 +17,12 @@ from agentweb.engine.budgets import (
 )
 from agentweb.engine.closing import End, end_for, question_decided
 from agentweb.engine.digest import canonical, question_digest
+from agentweb.engine.entry import CallEntry
 from agentweb.engine.enums import NoteKind, Outcome, Question, Reason, ResultKind, Unit
 from agentweb.engine.events import NoteAdded, QuestionAsked
 from agentweb.engine.guard import Circle, circle
 from agentweb.engine.messages import AssistantMessage, Json
-from agentweb.engine.transcript import Asked, CallEntry, Transcript
+from agentweb.engine.transcript import Asked, Transcript
 from agentweb.engine.usage import Usage
 from agentweb.engine.work import Work
 

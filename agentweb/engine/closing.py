@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from agentweb.engine import sentences
+from agentweb.engine.entry import CallEntry
 from agentweb.engine.enums import (
     ApprovalStatus,
     CallStatus,
@@ -27,7 +28,7 @@ from agentweb.engine.events import (
     TurnFinished,
 )
 from agentweb.engine.messages import ToolResult
-from agentweb.engine.transcript import Asked, CallEntry, Transcript
+from agentweb.engine.transcript import Asked, Transcript
 from agentweb.engine.usage import Usage
 
 A_PERSON = "a person"
@@ -133,19 +134,20 @@ def answered(entry: CallEntry) -> tuple[Event, ...]:
         return ()
     if answer.outcome is None:
         kind = ResultKind.ERROR if answer.is_error else ResultKind.OK
-        result = ToolResult(call.id, answer.content or sentences.NO_OUTPUT, kind, answer.full)
-        received = ResultReceived(call.id, call.name, answer.by, answer.id)
-        return received, ToolFinished(call.id, call.name, result)
-    settled = OutcomeSettled(call.id, call.name, answer.outcome, answer.by, answer.comment, answer.id)
+        content = after_failures(entry, answer.content or sentences.NO_OUTPUT, ran=True)
+        result = ToolResult(call.id, content, kind, answer.full)
+        received = ResultReceived(call.id, entry.tool, answer.by, answer.id)
+        return received, ToolFinished(call.id, entry.tool, result)
+    settled = OutcomeSettled(call.id, entry.tool, answer.outcome, answer.by, answer.comment, answer.id)
     match answer.outcome:
         case Resolution.NOT_DONE:
             return (settled,)
         case Resolution.DONE:
-            content = sentences.done(answer.by, answer.content)
+            content = after_failures(entry, sentences.done(answer.by, answer.content), ran=True)
             result = ToolResult(call.id, content, ResultKind.ANSWERED, answer.full)
         case Resolution.TELL_MODEL:
-            result = ToolResult(call.id, sentences.NOT_KNOWN, ResultKind.UNKNOWN)
-    return settled, ToolFinished(call.id, call.name, result)
+            result = ToolResult(call.id, after_failures(entry, sentences.NOT_KNOWN, ran=True), ResultKind.UNKNOWN)
+    return settled, ToolFinished(call.id, entry.tool, result)
 
 
 def _closed(entry: CallEntry, outcome: Outcome) -> list[Event]:
@@ -155,6 +157,12 @@ def _closed(entry: CallEntry, outcome: Outcome) -> list[Event]:
     if entry.status is CallStatus.WAITING and entry.waits:
         events.append(ApprovalDecided(entry.approval, entry.call.id, ApprovalStatus.CANCELLED))
     kind, text = sentences.closing(outcome, entry.status)
-    result = ToolResult(entry.call.id, text, kind)
-    events.append(ToolFinished(entry.call.id, entry.call.name, result, CallStatus.CANCELLED))
+    result = ToolResult(entry.call.id, after_failures(entry, text), kind)
+    events.append(ToolFinished(entry.call.id, entry.tool, result, CallStatus.CANCELLED))
     return events
+
+
+def after_failures(entry: CallEntry, text: str, *, ran: bool = False) -> str:
+    """What the model is told of a call, with the tools that failed before the one that was to answer."""
+    failures = [(each.tool, each.text) for each in entry.failures]
+    return sentences.instead(failures, entry.tool, text, ran=ran) if failures else text

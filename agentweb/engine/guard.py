@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from agentweb.engine.digest import canonical
+from agentweb.engine.entry import CallEntry
 from agentweb.engine.enums import Circling, NoteKind
 from agentweb.engine.messages import AssistantMessage, ToolCall, UserMessage
-from agentweb.engine.transcript import CallEntry, Transcript
+from agentweb.engine.transcript import Transcript
 
 REMEMBERED = 12  # turns
 SAME_CALLS = 3

@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from agentweb.engine import sentences
-from agentweb.engine.closing import decided
+from agentweb.engine.closing import after_failures, decided
 from agentweb.engine.digest import call_digest, canonical
+from agentweb.engine.entry import CallEntry
 from agentweb.engine.enums import CallStatus, DecisionKind, ResultKind
 from agentweb.engine.events import ArgumentsRewritten, Event, OutcomeUnknown, ToolFinished, ToolStarted
 from agentweb.engine.extending import before_tool
 from agentweb.engine.messages import Json, ToolCall, ToolResult
 from agentweb.engine.ports import Allow, Ask, Decision, Deny, Tool, Verdict
 from agentweb.engine.seams import Point
-from agentweb.engine.transcript import CallEntry
 from agentweb.engine.work import Work
 
 logger = logging.getLogger(__name__)
@@ -91,7 +91,7 @@ class Cleared:
         entry, arguments = self.candidate.entry, self.candidate.arguments
         attempt = entry.attempt + 1
         return ToolStarted(
-            entry.call.id, entry.call.name, arguments, self.rule, attempt, self.grant, untrusted=self.untrusted
+            entry.call.id, entry.tool, arguments, self.rule, attempt, self.grant, untrusted=self.untrusted
         )
 
 
@@ -111,7 +111,7 @@ async def rule(work: Work) -> tuple[Ruling, ...]:
 
 def _sort(work: Work, entry: CallEntry) -> Settled | Held | Candidate:
     """What can be said about a call before the policy is asked."""
-    tool = work.setup.tools.find(entry.call.name)
+    tool = work.setup.tools.find(entry.tool)
     if entry.waits:
         return Held(reads=_reads(tool))
     decision = _applicable(entry)
@@ -124,7 +124,7 @@ def _sort(work: Work, entry: CallEntry) -> Settled | Held | Candidate:
             return _settled(entry, ResultKind.ANSWERED, sentences.answered(by, response))
     if entry.status is CallStatus.STARTED and not (tool and tool.spec.repeatable):
         # Lost with its worker, and nobody was asked what became of it: whatever else happens, it does not run now.
-        return Held(_reads(tool), (OutcomeUnknown(entry.call.id, entry.call.name),))
+        return Held(_reads(tool), (OutcomeUnknown(entry.call.id, entry.tool),))
     return _examined(work, entry, tool, decision)
 
 
@@ -133,14 +133,14 @@ async def _extended(work: Work, one: Settled | Held | Candidate) -> Settled | He
     if not isinstance(one, Candidate):
         return one
     entry = one.entry
-    looked = await before_tool(work, entry.call, one.tool.spec, one.arguments)
+    looked = await before_tool(work, entry.as_sent, one.tool.spec, one.arguments)
     if looked.blocked:
         return _settled(entry, ResultKind.DENIED, looked.blocked)
     if looked.arguments == one.arguments:
         return one
     if problems := one.tool.problems(looked.arguments):
         return _settled(entry, ResultKind.INVALID_ARGUMENTS, sentences.wrong_arguments(problems, looked.by))
-    rewritten = ArgumentsRewritten(entry.call.id, entry.call.name, looked.by, looked.arguments)
+    rewritten = ArgumentsRewritten(entry.call.id, entry.tool, looked.by, looked.arguments)
     return replace(
         one, arguments=looked.arguments, decision=None, events=(*one.events, rewritten), changed_by=looked.by
     )
@@ -196,7 +196,7 @@ async def _verdicts(work: Work, candidates: list[Candidate]) -> dict[str, tuple[
 
 
 def _with(candidate: Candidate, arguments: Mapping[str, Json]) -> ToolCall:
-    return replace(candidate.entry.call, arguments=arguments)
+    return replace(candidate.entry.as_sent, arguments=arguments)
 
 
 def _rule(candidate: Candidate, final: Verdict, shown: Verdict) -> Settled | Asked | Cleared:
@@ -244,8 +244,8 @@ def _consented(candidate: Candidate, final: Ask, shown: Verdict) -> bool:
 def _settled(
     entry: CallEntry, kind: ResultKind, text: str, status: CallStatus = CallStatus.FINISHED, rule: str = ""
 ) -> Settled:
-    result = ToolResult(entry.call.id, text, kind)
-    return Settled((*decided(entry), ToolFinished(entry.call.id, entry.call.name, result, status, rule=rule)))
+    result = ToolResult(entry.call.id, after_failures(entry, text), kind)
+    return Settled((*decided(entry), ToolFinished(entry.call.id, entry.tool, result, status, rule=rule)))
 
 
 def _reads(tool: Tool | None) -> bool:

@@ -36,9 +36,14 @@ class ToolSpec:
     parameters: Mapping[str, Json] = field(hash=False)
     reads: bool = False  # no side effect: may run beside others
     repeatable: bool = False  # running it twice does no more than running it once
+    deterministic: bool = False  # the same arguments give the same answer, at least for a while
+    shared: bool = False  # it is given its arguments and nothing else, so it answers alike in all conversations
     risk: Risk = Risk.HIGH
-    timeout_s: float = 60.0
+    timeout_s: float = 60.0  # for all attempts together
     digest: str = ""  # SHA-256 of the definition
+    retries: int = 0  # so often it is tried again, where it is repeatable
+    keep_s: float = 0.0  # so long an answer is kept, where it reads and is deterministic
+    fallback: str = ""  # the name of the tool that is used instead when this one fails
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +122,10 @@ class Model(Protocol):
 
 class ToolError(Exception):
     """A tool's own failure: its text becomes the result that the model reads."""
+
+
+class ToolUnavailable(ToolError):
+    """It failed for now: the same call may succeed in a moment."""
 
 
 class ToolSuspension(Exception):

@@ -3,14 +3,14 @@
 from dataclasses import replace
 
 from agentweb.engine.asking import consult
-from agentweb.engine.closing import answered
+from agentweb.engine.closing import after_failures, answered
+from agentweb.engine.entry import CallEntry
 from agentweb.engine.enums import CallStatus, Resolution
 from agentweb.engine.events import Event, OutcomeSettled, OutcomeUnknown, ToolFinished
 from agentweb.engine.extending import after_tool
 from agentweb.engine.messages import ToolResult
 from agentweb.engine.ports import Done, Finding, NotDone, Tool, ToolContext, Unsure
 from agentweb.engine.seams import Point, name_of
-from agentweb.engine.transcript import CallEntry
 from agentweb.engine.work import Work
 
 NOT_TOLD = "It is taken to be unknown what became of the call."
@@ -41,29 +41,30 @@ async def _record(work: Work, entry: CallEntry, events: tuple[Event, ...]) -> No
     """A result from outside goes through the same extensions as that of a tool."""
     for event in events:
         if isinstance(event, ToolFinished):
-            result, failures = await after_tool(work, entry.call, event.result)
+            result, failures = await after_tool(work, entry.as_sent, event.result)
             work.add(*failures, replace(event, result=result))
         else:
             work.add(event)
 
 
 def _repeatable(work: Work, entry: CallEntry) -> bool:
-    tool = work.setup.tools.find(entry.call.name)
+    tool = work.setup.tools.find(entry.tool)
     return tool is not None and tool.spec.repeatable
 
 
 async def _found_out(work: Work, entry: CallEntry) -> tuple[Event, ...]:
     """Nothing when the run was cancelled meanwhile."""
     setup, call = work.setup, entry.call
-    about = (entry, setup.tools.find(call.name), setup.tools.context(call.id))
+    about = (entry, setup.tools.find(entry.tool), setup.tools.context(call.id))
     for seam in setup.seams.at(Point.RECOVER):
         said = await consult(setup.controls, seam, Point.RECOVER, *about, effect=NOT_TOLD)
         if said.failure:
             work.add(said.failure)
         match said.value:
             case Done(content=content):
-                settled = OutcomeSettled(call.id, call.name, Resolution.DONE, name_of(seam))
-                return settled, ToolFinished(call.id, call.name, ToolResult(call.id, content))
+                settled = OutcomeSettled(call.id, entry.tool, Resolution.DONE, name_of(seam))
+                result = ToolResult(call.id, after_failures(entry, content, ran=True))
+                return settled, ToolFinished(call.id, entry.tool, result)
             case NotDone():
-                return (OutcomeSettled(call.id, call.name, Resolution.NOT_DONE, name_of(seam)),)
-    return () if work.cancelled else (OutcomeUnknown(call.id, call.name),)
+                return (OutcomeSettled(call.id, entry.tool, Resolution.NOT_DONE, name_of(seam)),)
+    return () if work.cancelled else (OutcomeUnknown(call.id, entry.tool),)

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol, TypeAlias, TypeVar
 
+from agentweb.engine.entry import CallEntry
 from agentweb.engine.enums import Outcome
 from agentweb.engine.events import ModelFault
 from agentweb.engine.messages import AssistantMessage, Json, Message, ToolCall, ToolResult
 from agentweb.engine.ports import Finding, ModelRequest, Tool, ToolContext, ToolSpec
-from agentweb.engine.transcript import CallEntry
 from agentweb.engine.usage import Limits, Usage
 
 PRIORITY = 100

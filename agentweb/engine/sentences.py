@@ -169,6 +169,16 @@ def modified(by: str, arguments: str, content: str) -> str:
     return f"(Run with {changed}: {arguments})\n{content}"
 
 
+def instead(failures: Iterable[tuple[str, str]], by: str, content: str, *, ran: bool = True) -> str:
+    """What a call gave that another tool was to answer, led by why the ones before it did not."""
+    failed = "\n".join(f"{name} failed: {why}" for name, why in failures)
+    return f"({failed}\n{by} was {'used' if ran else 'to be used'} instead.)\n{content}"
+
+
+def trying_again(why: str, wait_s: float) -> str:
+    return f"{why} It is tried again in {wait_s:.1f} s."
+
+
 def missed(problems: Iterable[str]) -> str:
     lines = "\n".join(f"- {problem}" for problem in problems)
     return f"Not finished yet: these checks of your result failed.\n{lines}\nPut that right, then answer again."

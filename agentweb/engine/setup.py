@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from agentweb.engine.context import Folding
+from agentweb.engine.keeping import Answers, NoAnswers
 from agentweb.engine.ports import Budgets, Controls, Goal, Inbox, Model, Policy, Toolset, Unlimited
 from agentweb.engine.seams import Seams
 from agentweb.engine.usage import Limits
@@ -32,6 +33,7 @@ class Setup:
     sequential: bool = False
     guard: bool = True
     budgets: Budgets = field(default_factory=Unlimited)
+    answers: Answers = field(default_factory=NoAnswers)
     cheaper: Model | None = None
     fallback: Model | None = None
     folding: Folding = field(default_factory=Folding)

@@ -8,6 +8,7 @@ from agentweb.engine.events import (
     ModelRequested,
     SummaryRequested,
     ToolFinished,
+    ToolReplaced,
     ToolStarted,
     TurnStarted,
 )
@@ -27,7 +28,7 @@ def spent(event: Event) -> Usage:
             return usage
         case ToolStarted():
             return Usage(tool_calls=1)
-        case ToolFinished(seconds=seconds):
+        case ToolFinished(seconds=seconds) | ToolReplaced(seconds=seconds):
             return Usage(seconds=seconds)
         case _:
             return NOTHING

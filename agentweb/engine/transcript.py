@@ -3,20 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from agentweb.engine.entry import CallEntry, CallEvent, moved
 from agentweb.engine.enums import (
     ApprovalStatus,
     CallStatus,
     ErrorKind,
     NoteKind,
     Question,
-    Resolution,
     StopAfter,
     Strategy,
 )
 from agentweb.engine.events import (
-    ApprovalDecided,
-    ApprovalRequested,
-    ArgumentsRewritten,
     ContextFolded,
     Event,
     FollowUpTaken,
@@ -25,81 +22,19 @@ from agentweb.engine.events import (
     ModelReplaced,
     ModelRequested,
     NoteAdded,
-    OutcomeSettled,
-    OutcomeUnknown,
-    PreviewRenewed,
     QuestionAsked,
     QuestionDecided,
-    ResultReceived,
     RunStarted,
     SteeringTaken,
     StopRequested,
     ThinkAgainRequested,
-    ToolFinished,
-    ToolStarted,
-    ToolSuspended,
     TurnFinished,
     TurnStarted,
 )
-from agentweb.engine.messages import AssistantMessage, Json, Message, ToolCall, ToolResult, UserMessage
-from agentweb.engine.ports import Answer, Decision
+from agentweb.engine.messages import AssistantMessage, Json, Message, UserMessage
+from agentweb.engine.ports import Decision
 from agentweb.engine.sentences import with_notes
 from agentweb.engine.usage import Usage
-
-CallEvent = (
-    ToolStarted
-    | ToolFinished
-    | ToolSuspended
-    | OutcomeUnknown
-    | OutcomeSettled
-    | ResultReceived
-    | ArgumentsRewritten
-    | ApprovalRequested
-    | ApprovalDecided
-    | PreviewRenewed
-)
-
-
-@dataclass(frozen=True, slots=True)
-class CallEntry:
-    """One call and all that has happened to it.
-
-    ``arguments`` are those that run (None: those of the model); ``shown`` those of the latest approval, whose id and
-    digest are ``approval`` and ``approval_digest``, and whose preview has the digest ``seen``. ``decision`` is what a
-    person said last about this call, ``taken`` tells whether the run has recorded that (ApprovalDecided); a decision
-    that was taken before the call was suspended or its worker was lost says nothing about what to do now. ``expired``:
-    nobody decided in time. ``answer`` came from outside about a call that waits for it, and is there until the run has
-    recorded it.
-    """
-
-    call: ToolCall
-    status: CallStatus = CallStatus.OPEN
-    result: ToolResult | None = None
-    decision: Decision | None = None
-    approval: str = ""
-    approval_digest: str = ""
-    seen: str = ""
-    arguments: Mapping[str, Json] | None = None
-    attempt: int = 0
-    shown: Mapping[str, Json] | None = None
-    taken: bool = False
-    expired: bool = False
-    answer: Answer | None = None
-
-    @property
-    def runs_with(self) -> Mapping[str, Json] | None:
-        return self.call.arguments if self.arguments is None else self.arguments
-
-    @property
-    def waits(self) -> bool:
-        """Someone outside must act before this call can go on."""
-        match self.status:
-            case CallStatus.WAITING:
-                return self.decision is None and not self.expired
-            case CallStatus.SUSPENDED | CallStatus.UNKNOWN:
-                return True
-            case _:
-                return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +110,7 @@ class Transcript:
     def apply(self, event: Event) -> None:
         """Fold one event in. The loop and a replay both come through here, and nothing else changes a transcript."""
         if isinstance(event, CallEvent):
-            self.calls[event.call] = _moved(self.calls[event.call], event)
+            self.calls[event.call] = moved(self.calls[event.call], event)
             return
         match event:
             case RunStarted():
@@ -302,7 +237,7 @@ class Transcript:
         if not (self.turn_open and self.replied and isinstance(last, AssistantMessage)):
             return False
         entries = (self.calls[call.id] for call in last.calls)
-        return all(entry.status is CallStatus.OPEN and not entry.attempt for entry in entries)
+        return all(entry.status is CallStatus.OPEN and not entry.attempt and not entry.instead for entry in entries)
 
     @property
     def at_rest(self) -> bool:
@@ -321,43 +256,6 @@ def _fold(event: ContextFolded) -> Fold:
     return Fold(event.message, event.strategy, event.messages, event.folds, event.count, event.text, event.notes)
 
 
-def _moved(entry: CallEntry, event: CallEvent) -> CallEntry:
-    match event:
-        case ToolStarted():
-            return replace(entry, status=CallStatus.STARTED, arguments=event.arguments, attempt=event.attempt)
-        case ToolFinished():
-            return replace(entry, status=event.status, result=event.result)
-        case ToolSuspended():
-            return replace(entry, status=CallStatus.SUSPENDED)
-        case OutcomeUnknown():
-            return replace(entry, status=CallStatus.UNKNOWN)
-        case OutcomeSettled():
-            status = CallStatus.OPEN if event.outcome is Resolution.NOT_DONE else entry.status
-            return replace(entry, status=status, answer=None)
-        case ResultReceived():
-            return replace(entry, answer=None)
-        case ArgumentsRewritten():
-            return replace(entry, arguments=event.arguments)
-        case ApprovalRequested():
-            return replace(
-                entry,
-                status=CallStatus.WAITING,
-                approval=event.approval,
-                approval_digest=event.digest,
-                seen=event.seen,
-                arguments=event.arguments,
-                shown=event.arguments,
-                decision=None,
-                taken=False,
-            )
-        case PreviewRenewed():
-            return replace(entry, approval_digest=event.digest, seen=event.seen)
-        case ApprovalDecided():
-            expired = event.status is ApprovalStatus.EXPIRED
-            decision = _decision(entry, event)
-            return replace(entry, approval=event.approval, decision=decision, taken=True, expired=expired)
-
-
 def _answered(asked: Asked | None, event: QuestionDecided) -> Asked | None:
     """What is left of a question: nothing once it was answered with yes."""
     if asked is None or event.arguments is not None:
@@ -366,19 +264,3 @@ def _answered(asked: Asked | None, event: QuestionDecided) -> Asked | None:
     if event.decision is not None:
         decision = Decision(event.approval, event.decision, event.by, "", comment=event.comment)
     return replace(asked, decision=decision, taken=True, expired=event.status is ApprovalStatus.EXPIRED)
-
-
-def _decision(entry: CallEntry, event: ApprovalDecided) -> Decision | None:
-    if event.decision is None:
-        return None
-    return Decision(
-        approval=event.approval,
-        kind=event.decision,
-        by=event.by,
-        digest=entry.approval_digest,
-        arguments=event.arguments,
-        comment=event.comment,
-        response=event.response,
-        seen=event.seen,
-        consents=event.consents,
-    )

@@ -7,7 +7,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from agentweb.registry import catalog, faults, headers, validators
+from agentweb.registry import catalog, faults, headers, set_up, validators
 from agentweb.registry.chat_models import today
 from agentweb.registry.fields import JsonObjectField
 from agentweb.registry.models import ChatModel, GoalCheck, ModelPrice, Tool
@@ -146,10 +146,29 @@ class ToolForm(forms.ModelForm):
         model = Tool
         exclude: list[str] = []
 
+    def clean_retries(self) -> int | None:
+        """What may not run twice is never tried again."""
+        retries: int | None = self.cleaned_data["retries"]
+        code = self._code()
+        if retries and code and not set_up.may_retry(code.spec):
+            raise ValidationError(_("This tool may not run twice, so it is never tried again."))
+        return retries
+
+    def clean_keep_s(self) -> int | None:
+        """Only what always answers alike."""
+        keep_s: int | None = self.cleaned_data["keep_s"]
+        code = self._code()
+        if keep_s and code and not set_up.may_keep(code.spec):
+            raise ValidationError(_("This tool may answer otherwise the next time, so no answer is kept."))
+        return keep_s
+
+    def _code(self) -> Any:
+        return catalog.find_one(self.instance.name) if faults.tools_in_code() is not None else None
+
     def clean_free_arguments(self) -> str:
         """Only names that the tool has: a misspelt one would let nothing vary, and nobody would see it."""
         names = Tool(free_arguments=self.cleaned_data["free_arguments"]).free
-        code = catalog.find_one(self.instance.name) if faults.tools_in_code() is not None else None
+        code = self._code()
         known = code.spec.parameters.get("properties", {}) if code else {}
         if unknown := [name for name in names if name not in known]:
             words = _("The tool has no such arguments: %(names)s. It has: %(known)s.")

@@ -39,6 +39,9 @@ __all__ = [
 ]
 
 
+MOST_SUBSTITUTES = 5
+
+
 class Tool(models.Model):
     """A tool that agents may be given; how it may be used is decided here. Its code is in the toolbox, or it comes from
     a ``source`` outside: with the ``definition`` that was taken in, and the one ``proposed`` if that is another now."""
@@ -96,6 +99,35 @@ class Tool(models.Model):
     proposed = models.TextField(blank=True, editable=False)
     state = models.CharField(_("state"), max_length=6, choices=State, default=State.ACTIVE, editable=False)
     held_why = models.CharField(_("why on hold"), max_length=7, choices=Why, blank=True, editable=False)
+    retries = models.PositiveSmallIntegerField(
+        _("tried again, times"),
+        null=True,
+        blank=True,
+        validators=[MaxValueValidator(5)],
+        help_text=_(
+            "After a failure that may pass, within the time-out. Only for tools that may run twice; empty: three times "
+            "for them, never for others."
+        ),
+    )
+    keep_s = models.PositiveIntegerField(
+        _("answers are kept, seconds"),
+        null=True,
+        blank=True,
+        validators=[MaxValueValidator(86_400)],
+        help_text=_(
+            "The same question in the same team, or where the tool sees more than its arguments in the same "
+            "conversation, gets the same answer. Only for tools that always answer alike, for 60 if empty."
+        ),
+    )
+    fallback = models.ForeignKey(
+        "self",
+        models.SET_NULL,
+        related_name="stands_in_for",
+        null=True,
+        blank=True,
+        verbose_name=_("used instead when it fails"),
+        help_text=_("It gets the same arguments, and policies and people are asked about it by itself."),
+    )
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)
 
@@ -111,6 +143,19 @@ class Tool(models.Model):
 
     def __str__(self) -> str:
         return self.label
+
+    def clean(self) -> None:
+        """Whoever stands in must not need, in the end, the one that it stands in for."""
+        names, row = [self.label], self.fallback
+        while row is not None and len(names) <= MOST_SUBSTITUTES:
+            names.append(row.label)
+            if row.pk == self.pk:
+                words = _("The tools would stand in for each other for ever: %(names)s.")
+                raise ValidationError({"fallback": words % {"names": " → ".join(map(str, names))}})
+            row = row.fallback
+        if row is not None:
+            words = _("More than %(limit)d tools would stand in for each other.")
+            raise ValidationError({"fallback": words % {"limit": MOST_SUBSTITUTES}})
 
     @property
     def free(self) -> tuple[str, ...]:

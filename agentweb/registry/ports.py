@@ -70,11 +70,13 @@ def _with_key(data: Mapping[str, Any], new_id: Callable[[], str], rest_s: Callab
 
 
 class BoundTool:
-    """A tool of the toolbox with the time-out that an admin gave it when the run began."""
+    """A tool as it is defined now, and used as admins had set it up when the run began."""
 
-    def __init__(self, tool: Tool, timeout_s: float) -> None:
+    def __init__(self, tool: Tool, use: ToolSpec) -> None:
         self._tool = tool
-        self.spec = replace(tool.spec, timeout_s=timeout_s)
+        self.spec = replace(
+            tool.spec, timeout_s=use.timeout_s, retries=use.retries, keep_s=use.keep_s, fallback=use.fallback
+        )
 
     def problems(self, arguments: Mapping[str, Json]) -> list[str]:
         return self._tool.problems(arguments)
@@ -96,7 +98,8 @@ class AgentTools:
 
     def __init__(self, snapshot: Mapping[str, Any], *, workspace: Path, cancelled: Callable[[], bool]) -> None:
         self._specs = {spec.name: spec for spec in snapshots.specs_in(snapshot)}
-        self._tools = catalog.find(self._specs)
+        self._use = self._specs | {spec.name: spec for spec in snapshots.substitutes_in(snapshot)}
+        self._tools = catalog.find(self._use)
         self._workspace = workspace
         self._cancelled = cancelled
 
@@ -108,7 +111,7 @@ class AgentTools:
         """The tool as it was when this work on the run began: what changed since an approval shows in its digest, and
         policies refuse what has changed since then."""
         tool = self._tools.get(name)
-        return BoundTool(tool, self._specs[name].timeout_s) if tool else None
+        return BoundTool(tool, self._use[name]) if tool else None
 
     def context(self, call: str) -> ToolContext:
         return outside.context(call, self._workspace, self._cancelled)

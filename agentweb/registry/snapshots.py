@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import BigAutoField
 
 from agentweb.engine.ports import ToolSpec
-from agentweb.registry import catalog, goals, outside_tools, prompts
+from agentweb.registry import catalog, goals, outside_tools, prompts, set_up
 from agentweb.registry.chat_models import today
 from agentweb.registry.models import Agent, ChatModel, ModelPrice, Tool
 from agentweb.registry.placeholders import Values
@@ -59,6 +59,7 @@ def build(agent: Agent, *, max_turns: int | None = None, of_run: Values | None =
         "cheaper": model_data(agent.cheaper_model) if agent.cheaper_model else None,
         "fallback": _fallback(agent, model),
         "tools": [tool_data(spec) for spec in specs],
+        "substitutes": [tool_data(spec) for spec in set_up.substitutes(specs)],
     }
     return Built(*_canonical(json.dumps(data)), model.name)
 
@@ -81,7 +82,7 @@ _OFFERED = fixed.Query(
         Tool.objects.filter(agents=agent, enabled=True, state=Tool.State.ACTIVE)
         .exclude(source__enabled=False)
         .order_by("name")
-        .values_list("name", "timeout_s", "definition")
+        .values_list("name", "definition", *set_up.COLUMNS)
     ),
     agent=BigAutoField(),
 )
@@ -102,34 +103,39 @@ def model_of(agent: Agent) -> ChatModel:
 
 
 def offered(agent: Agent) -> tuple[ToolSpec, ...]:
-    """The agent's own tools that may be used, by name, with the time-outs that admins gave them. One query."""
+    """The agent's own tools that may be used, by name, as admins have set them up. One query."""
     found: list[ToolSpec] = []
     known = catalog.tools()
-    for name, timeout_s, definition in _OFFERED.all(agent=agent.pk):
+    for name, definition, *columns in _OFFERED.all(agent=agent.pk):
         if name in known:
-            found.append(replace(known[name].spec, timeout_s=timeout_s))
+            found.append(set_up.used(known[name].spec, *columns))
         elif definition:
-            found.append(replace(outside_tools.definition_in(definition).spec(), timeout_s=timeout_s))
+            found.append(set_up.used(outside_tools.definition_in(definition).spec(), *columns))
     return tuple(found)
 
 
+_DEFINITION = ("name", "label", "description", "parameters", "reads", "repeatable", "timeout_s", "digest")
+_USE = ("deterministic", "shared", "retries", "keep_s", "fallback")
+
+
 def tool_data(spec: ToolSpec) -> dict[str, Any]:
-    return {
-        "name": spec.name,
-        "label": spec.label,
-        "description": spec.description,
-        "parameters": spec.parameters,
-        "reads": spec.reads,
-        "repeatable": spec.repeatable,
-        "timeout_s": spec.timeout_s,
-        "digest": spec.digest,
-    }
+    return {name: getattr(spec, name) for name in (*_DEFINITION, *_USE)}
 
 
 def specs_in(snapshot: Mapping[str, Any]) -> tuple[ToolSpec, ...]:
     """The tools that the model of a run is told about, as they were when the run began."""
-    names = ("name", "label", "description", "parameters", "reads", "repeatable", "timeout_s", "digest")
-    return tuple(ToolSpec(**{name: data[name] for name in names}) for data in snapshot["tools"])
+    return tuple(map(_spec, snapshot["tools"]))
+
+
+def substitutes_in(snapshot: Mapping[str, Any]) -> tuple[ToolSpec, ...]:
+    """The tools that the model was not told about, and that may be used where one of the others fails."""
+    return tuple(map(_spec, snapshot.get("substitutes", ())))
+
+
+def _spec(data: Mapping[str, Any]) -> ToolSpec:
+    """Runs that began earlier know less of how their tools are used."""
+    use = {name: data[name] for name in _USE if name in data}
+    return ToolSpec(**{name: data[name] for name in _DEFINITION}, **use)
 
 
 def model_data(model: ChatModel) -> dict[str, Any]:

@@ -29,6 +29,7 @@ def changed_cards(run: str, batch: Iterable[events.Event]) -> list[Card]:
                 events.ToolStarted(call=call)
                 | events.ToolFinished(call=call)
                 | events.ToolSuspended(call=call)
+                | events.ToolReplaced(call=call)
                 | events.OutcomeUnknown(call=call)
                 | events.OutcomeSettled(call=call)
                 | events.ResultReceived(call=call)

@@ -263,7 +263,9 @@ class Call(models.Model):
     run = models.ForeignKey(Run, models.CASCADE, related_name="calls")
     message = models.ForeignKey(Message, models.CASCADE, related_name="calls")
     position = models.PositiveSmallIntegerField()
-    name = models.CharField(max_length=200)
+    name = models.CharField(max_length=200)  # of the tool that answers
+    asked_name = models.CharField(max_length=200, blank=True)  # of the one that was asked for, where that has failed
+    failures = models.JSONField(default=list)  # of the tools before: their names and what they said
     provider_id = models.CharField(max_length=200, blank=True)
     raw = models.TextField(blank=True)
     asked_arguments = models.JSONField(null=True)
@@ -275,6 +277,8 @@ class Call(models.Model):
     answer_schema = models.JSONField(null=True)  # what an answer from outside must fit, where the tool says so
     status = models.CharField(max_length=9, choices=Status, default=Status.OPEN)
     attempt = models.PositiveSmallIntegerField(default=0)
+    tries = models.PositiveSmallIntegerField(default=1)  # of the start that gave the result
+    kept_s = models.FloatField(null=True)  # so old was the answer that was given again instead of a start
     result = models.TextField(null=True)
     result_full = models.TextField(blank=True)
     result_kind = models.CharField(max_length=20, blank=True)

@@ -11,6 +11,7 @@ from django.db.models import BigAutoField, UUIDField
 
 from agentweb.engine import events
 from agentweb.engine.codec import encode
+from agentweb.engine.entry import Failure
 from agentweb.engine.enums import ApprovalStatus, CallStatus, NoteKind, Question, Resolution
 from agentweb.engine.messages import AssistantMessage
 from agentweb.engine.spending import spent
@@ -259,9 +260,23 @@ class Projection:
             result_full=event.result.full,
             result_kind=event.result.kind.value,
             seconds=event.seconds,
+            tries=event.attempts,
+            kept_s=event.kept_s,
             finished_at=self.now,
         )
         taint.arrived(event, self.now)
+
+    @_apply.register
+    def _(self, event: events.ToolReplaced) -> None:
+        row = Call.objects.only("name", "asked_name", "failures").get(public_id=event.call, run=self.run)
+        self._call(
+            event.call,
+            status=CallStatus.OPEN.value,
+            name=event.by,
+            asked_name=row.asked_name or row.name,
+            failures=[*row.failures, encode(Failure(event.name, event.failure.content))],
+            attempt=0,
+        )
 
     @_apply.register
     def _(self, event: events.ToolSuspended) -> None:

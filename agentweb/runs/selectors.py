@@ -260,7 +260,8 @@ def _items(row: Message) -> Iterable[Item]:
         thinking=row.thinking,
         created_at=row.created_at,
         tool_calls=tuple(
-            {"id": str(call.public_id), "name": call.name, "arguments": call.asked_arguments} for call in calls
+            {"id": str(call.public_id), "name": call.asked_name or call.name, "arguments": call.asked_arguments}
+            for call in calls
         ),
     )
     for call in calls:

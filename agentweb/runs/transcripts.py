@@ -7,6 +7,7 @@ from dataclasses import replace
 from django.db.models import BigAutoField, PositiveIntegerField, Q
 
 from agentweb.engine.codec import decode
+from agentweb.engine.entry import CallEntry, Failure
 from agentweb.engine.enums import (
     CallStatus,
     DecisionKind,
@@ -21,7 +22,7 @@ from agentweb.engine.enums import (
 from agentweb.engine.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
 from agentweb.engine.ports import Answer, Decision
 from agentweb.engine.terms import Consent
-from agentweb.engine.transcript import Asked, CallEntry, Fold, Transcript
+from agentweb.engine.transcript import Asked, Fold, Transcript
 from agentweb.engine.usage import Usage
 from agentweb.runs import totals
 from agentweb.runs.deciders import read_terms
@@ -218,7 +219,7 @@ def _message(row: Message) -> UserMessage | AssistantMessage:
 def _call(row: Call) -> ToolCall:
     return ToolCall(
         id=str(row.public_id),
-        name=row.name,
+        name=row.asked_name or row.name,
         arguments=row.asked_arguments,
         raw=row.raw,
         provider_id=row.provider_id,
@@ -239,6 +240,8 @@ def _entry(row: Call, approval: Approval | None, answer: CallAnswer | None) -> C
         "result": result,
         "arguments": row.arguments,
         "attempt": row.attempt,
+        "failures": tuple(Failure(each["tool"], each["text"]) for each in row.failures),
+        "instead": row.name if row.asked_name else "",
         "answer": _answer(answer) if answer is not None else None,
     }
     if approval is not None:

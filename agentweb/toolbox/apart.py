@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from agentweb.engine.messages import Json
-from agentweb.engine.ports import Output, Progress, ToolContext, ToolError, ToolSuspension
+from agentweb.engine.ports import Output, Progress, ToolContext, ToolError, ToolSuspension, ToolUnavailable
 
 LONGEST_LINE = 64 * 1024 * 1024  # bytes; a result is one line
-ERRORS: dict[str, type[Exception]] = {"ToolError": ToolError}
+ERRORS: dict[str, type[Exception]] = {"ToolError": ToolError, "ToolUnavailable": ToolUnavailable}
 
 
 class ProcessFailed(Exception):
@@ -106,7 +106,7 @@ async def _work(asked: dict[str, Any], told: IO[str]) -> None:
     except ToolSuspension as suspension:
         tell(error="ToolSuspension", text=suspension.prompt, schema=suspension.schema)
     except ToolError as error:
-        tell(error="ToolError", text=str(error))
+        tell(error="ToolUnavailable" if isinstance(error, ToolUnavailable) else "ToolError", text=str(error))
     except Exception as error:
         tell(error=type(error).__name__, text=f"{type(error).__name__}: {error}")
 

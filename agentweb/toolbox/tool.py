@@ -22,6 +22,7 @@ from agentweb.engine.ports import (
     ToolError,
     ToolSpec,
     ToolSuspension,
+    ToolUnavailable,
     Unsure,
 )
 from agentweb.schema.check import check_any
@@ -118,7 +119,8 @@ class FunctionTool:
                 yield to_output(result, self.most_characters)
         except ToolError as error:
             text = for_model(str(error), self.most_characters)
-            raise error if text == str(error) else ToolError(text) from error
+            kind = ToolUnavailable if isinstance(error, ToolUnavailable) else ToolError
+            raise error if text == str(error) else kind(text) from error
         except ToolSuspension as suspension:
             raise _drawable(suspension) from suspension.__cause__
         finally:
@@ -148,6 +150,7 @@ def tool(
     category: str = "general",
     reads: bool = False,
     repeatable: bool = False,
+    deterministic: bool = False,
     risk: Risk = Risk.HIGH,
     timeout_s: float = 60.0,
     check: Check | None = None,
@@ -165,6 +168,9 @@ def tool(
     takes them too and finds out what became of a call whose worker was lost: Done, NotDone or Unsure. What is not said
     is taken for the worst: it writes, may not run twice, and is of high risk.
 
+    ``repeatable``: it may be run twice; when it fails without saying so itself, or with ToolUnavailable, it is tried
+    again. ``deterministic``: the same arguments give the same answer for a while, so one may be kept and given again.
+
     ``untrusted``: others have written what it returns (web, mail); ``outbound``: it reads only, but what it asks for
     leaves the site. Both are what admins find when the tool is new.
 
@@ -177,13 +183,26 @@ def tool(
         called = name or function.__name__
         if not _NAME.fullmatch(called):
             raise TypeError(f"{called!r}: a tool's name has 1 to 64 letters, digits, underscores and hyphens")
+        if deterministic and not reads:
+            raise TypeError(f"{called}: only a tool that reads can be deterministic, since a kept answer does nothing")
         if inspect.isgeneratorfunction(function):
             raise TypeError(f"{called}: a tool that yields must be async")
         description, described = read_docstring(function.__doc__ or "")
         if not description:
             raise TypeError(f"{called}: a tool needs a docstring; it is what the model reads")
         parameters = read_parameters(function, described)
-        spec = ToolSpec(called, label, description, parameters.schema, reads, repeatable, risk, timeout_s)
+        spec = ToolSpec(
+            called,
+            label,
+            description,
+            parameters.schema,
+            reads,
+            repeatable,
+            deterministic,
+            shared=not parameters.wants_context,
+            risk=risk,
+            timeout_s=timeout_s,
+        )
         spec = replace(spec, digest=_definition(spec))
         return FunctionTool(
             spec,

@@ -49,7 +49,7 @@ SAMPLES = (
 _BY_NAME = {name.casefold(): sample for sample in SAMPLES for name in (sample.city, *sample.names)}
 
 
-@tool(label="Weather (sample data)", reads=True, repeatable=True, risk=Risk.LOW, timeout_s=10)
+@tool(label="Weather (sample data)", reads=True, repeatable=True, deterministic=True, risk=Risk.LOW, timeout_s=10)
 def weather(city: str) -> str:
     """The weather in one city today. This is sample data for about twenty well-known cities, not a real forecast.
 

@@ -23,6 +23,7 @@ from agentweb.ui.effects import effect_text
 from agentweb.ui.excerpt import Excerpt, excerpt, of_ends
 from agentweb.ui.hidden import hides_something
 from agentweb.ui.labels import field_label
+from agentweb.ui.running import how_it_ran
 from agentweb.ui.schema_forms import SchemaForm, show
 from agentweb.ui.time_left import time_left
 
@@ -156,6 +157,7 @@ class CallCard:
     answer: AnswerPart | None = None
     grant: Grant | None = None
     claim: str = ""
+    how: list[str] = field(default_factory=list)
     problems: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -168,11 +170,14 @@ class CallCard:
 
 def labels(calls: Iterable[Call]) -> dict[str, str]:
     """The display label of each tool that the calls name; one query."""
-    return dict(Tool.objects.filter(name__in={call.name for call in calls}).values_list("name", "label"))
+    names = {name for call in calls for name in (call.name, *(failure["tool"] for failure in call.failures))}
+    return dict(Tool.objects.filter(name__in=names).values_list("name", "label"))
 
 
-def call_card(call: Call, label: str = "") -> CallCard:
-    """The card of a call that a selector gave out, which knows its ``approval`` and what this person may do."""
+def call_card(call: Call, names: Mapping[str, str]) -> CallCard:
+    """The card of a call that a selector gave out, which knows its ``approval`` and what this person may do. ``names``:
+    the labels of tools."""
+    label = names.get(call.name, "")
     css, state_icon, state = _state(call)
     shown = call.arguments if call.arguments is not None else call.asked_arguments
     approval = getattr(call, "approval", None)
@@ -191,6 +196,7 @@ def call_card(call: Call, label: str = "") -> CallCard:
         approval=approval_part(approval) if approval else None,
         answer=_answer_part(call),
         grant=used.grant if (used := getattr(call, "used", None)) else None,
+        how=how_it_ran(call, names),
     )
 
 

@@ -121,7 +121,7 @@ def cards_of(message: Message, names: dict[str, str]) -> list[CallCard]:
 
 
 def one_card(call: Call, message: Message, names: dict[str, str]) -> CallCard:
-    return replace(call_card(call, names.get(call.name, "")), claim=claim(message))
+    return replace(call_card(call, names), claim=claim(message))
 
 
 def claim(message: Message) -> str:

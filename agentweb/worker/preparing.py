@@ -24,6 +24,7 @@ from agentweb.runs import transcripts, workspaces
 from agentweb.runs.budgets import RunBudgets, Share
 from agentweb.runs.inbox import RunInbox
 from agentweb.runs.journal import Claimed, LeaseLost
+from agentweb.runs.kept_answers import KeptAnswers
 from agentweb.runs.models import Run
 from agentweb.runs.surroundings import RunSurroundings
 from agentweb.teams import fixed
@@ -119,6 +120,7 @@ def _setup(
         sizes=sizes_in(snapshot),
         budgets=RunBudgets(Share(claimed.run_id, claimed.team, claimed.agent, claimed.user), in_thread),
         goals=goals_in(snapshot, workspace=workspace),
+        answers=KeptAnswers(claimed.team, claimed.conversation_id),
         seams=installed(),
         lost=claimed.recovered,
         run=claimed.run,

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from agentweb.engine.entry import CallEntry
 from agentweb.engine.enums import (
     CallStatus,
     DecisionKind,
@@ -52,7 +53,7 @@ from agentweb.engine.recovering import Recovery
 from agentweb.engine.seams import Seams
 from agentweb.engine.setup import Setup
 from agentweb.engine.spending import spent
-from agentweb.engine.transcript import CallEntry, Transcript
+from agentweb.engine.transcript import Transcript
 from agentweb.engine.usage import Limits, Usage
 from tests.engine.scripted_model import Says, ScriptedTestModel
 

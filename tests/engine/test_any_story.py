@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from agentweb.engine.budgets import Budget, Grant, amount
 from agentweb.engine.closing import cancellation
 from agentweb.engine.context import Folding
+from agentweb.engine.entry import CallEntry
 from agentweb.engine.enums import (
     CallStatus,
     DecisionKind,
@@ -52,7 +53,7 @@ from agentweb.engine.ports import Allow, Ask, Deny, ModelError, Output, Progress
 from agentweb.engine.recovering import Recovery
 from agentweb.engine.seams import About, Block, Note, Rewrite, Stop, ThinkAgain
 from agentweb.engine.spending import spent
-from agentweb.engine.transcript import Asked, CallEntry
+from agentweb.engine.transcript import Asked
 from agentweb.engine.usage import Limits, Usage
 from tests.engine.fakes import QUESTION, FakePolicy, Shell, same, tool
 from tests.engine.scripted_model import Says, ScriptedTestModel

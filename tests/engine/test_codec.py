@@ -38,6 +38,7 @@ EXAMPLES = [
     events.ModelReplaced(1, "large", "small", FAULT),
     events.ToolStarted("c1", "write_file", {"path": "a", "n": [1, None]}, "rule", 2),
     events.ToolFinished("c1", "write_file", ToolResult("c1", "done", enums.ResultKind.OK, "whole"), seconds=0.1),
+    events.ToolReplaced("c1", "weather", "weather_backup", ToolResult("c1", "no", enums.ResultKind.ERROR), 1.5, 3),
     events.ToolSuspended("c1", "ask_user", "Which one?", {"type": "object"}),
     events.OutcomeUnknown("c1", "write_file"),
     events.OutcomeSettled("c1", "write_file", enums.Resolution.DONE, "Ann", "looked", "a1"),

@@ -5,10 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentweb.engine.context import Folding, as_text, estimate, material, plan
+from agentweb.engine.entry import CallEntry
 from agentweb.engine.enums import NoteKind, Strategy
 from agentweb.engine.events import ContextFolded
 from agentweb.engine.messages import AssistantMessage, Message, ToolCall, ToolResult, UserMessage
-from agentweb.engine.transcript import CallEntry, Transcript
+from agentweb.engine.transcript import Transcript
 from agentweb.engine.usage import Usage
 
 WINDOW, SUMMARY, LAYERED = Strategy.WINDOW, Strategy.SUMMARY, Strategy.LAYERED

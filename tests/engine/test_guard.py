@@ -2,10 +2,11 @@
 
 import pytest
 
+from agentweb.engine.entry import CallEntry
 from agentweb.engine.enums import Circling, NoteKind, ResultKind
 from agentweb.engine.guard import circle
 from agentweb.engine.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
-from agentweb.engine.transcript import CallEntry, Transcript
+from agentweb.engine.transcript import Transcript
 
 QUESTION = UserMessage("u", "Do it", "Ann")
 CORRECTED = UserMessage("n", "Do something else", about=NoteKind.CIRCLES)

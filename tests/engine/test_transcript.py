@@ -6,6 +6,7 @@ from types import MappingProxyType
 import pytest
 
 from agentweb.engine.digest import call_digest, canonical
+from agentweb.engine.entry import CallEntry
 from agentweb.engine.enums import CallStatus, Purpose, ResultKind
 from agentweb.engine.events import (
     Event,
@@ -21,7 +22,7 @@ from agentweb.engine.events import (
 )
 from agentweb.engine.messages import AssistantMessage, Json, ToolCall, ToolResult, UserMessage
 from agentweb.engine.spending import spent
-from agentweb.engine.transcript import CallEntry, Transcript
+from agentweb.engine.transcript import Transcript
 from agentweb.engine.usage import Usage
 from tests.engine.scripted_model import call
 

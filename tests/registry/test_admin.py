@@ -74,6 +74,38 @@ def test_names_and_descriptions_come_from_the_code(site):
     assert Tool.objects.get(pk=tool.pk).description == tool.description
 
 
+def tool_form(site, tool, **changes) -> dict[str, str]:
+    form = site.get(page("tool_change", tool.pk)).context["adminform"].form
+    sent = {name: form.initial.get(name) for name in form.fields}
+    sent |= {f"initial-{name}": value for name, value in sent.items()}
+    return {name: "" if value is None else value for name, value in (sent | changes).items() if value is not False}
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "value", "words"),
+    [
+        ("write_file", "retries", "1", "may not run twice"),
+        ("weather", "retries", "6", "less than or equal to 5"),
+        ("read_file", "keep_s", "60", "answer otherwise the next time"),
+        ("weather", "keep_s", "86401", "less than or equal to 86400"),
+    ],
+)
+def test_what_a_tool_cannot_bear_is_refused(site, name, field, value, words):
+    tool = Tool.objects.get(name=name)
+    response = site.post(page("tool_change", tool.pk), tool_form(site, tool, **{field: value}))
+    assert words in " ".join(errors(response)[field])
+
+
+def test_tools_that_would_stand_in_for_each_other_for_ever_are_refused(site):
+    first, second, third = (Tool.objects.get(name=name) for name in ("weather", "read_file", "list_files"))
+    assert site.post(page("tool_change", first.pk), tool_form(site, first, fallback=second.pk)).status_code == 302
+    assert site.post(page("tool_change", second.pk), tool_form(site, second, fallback=third.pk)).status_code == 302
+    response = site.post(page("tool_change", third.pk), tool_form(site, third, fallback=first.pk))
+    assert "→" in errors(response)["fallback"][0]
+    response = site.post(page("tool_change", third.pk), tool_form(site, third, fallback=third.pk))
+    assert "fallback" in errors(response)
+
+
 def test_tools_are_neither_added_nor_deleted_here(site):
     tool = Tool.objects.get(name="weather")
     assert site.get(page("tool_add")).status_code == 403

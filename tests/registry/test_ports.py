@@ -51,6 +51,44 @@ def test_what_is_given_to_one_agent_later_reaches_neither_a_live_run_nor_another
     assert tools_of(cast.builder).find("weather") is not None
 
 
+def use(cast, **fields):
+    Tool.objects.filter(name="weather").update(**fields)
+    spec = tools_of(cast.agent).find("weather").spec
+    return spec.retries, spec.keep_s, spec.fallback
+
+
+def test_how_a_tool_is_used_is_what_its_row_says_or_what_is_usual(cast):
+    assert use(cast) == (3, 60, "")
+    backup = Tool.objects.get(name="read_file")
+    assert use(cast, retries=0, keep_s=0, fallback=backup) == (0, 0, "read_file")
+    written = tools_of(cast.builder).find("write_file").spec
+    assert (written.retries, written.keep_s) == (0, 0)
+    Tool.objects.filter(name="write_file").update(retries=5, keep_s=5)
+    assert tools_of(cast.builder).find("write_file").spec.retries == 0
+
+
+def test_a_tool_that_stands_in_is_found_and_not_offered(cast):
+    last, backup = Tool.objects.get(name="list_files"), Tool.objects.get(name="read_file")
+    Tool.objects.filter(pk=backup.pk).update(fallback=last)
+    use(cast, fallback=backup)
+    tools = tools_of(cast.agent)
+    assert "read_file" not in [spec.name for spec in tools.specs]
+    assert tools.find("read_file").spec.fallback == "list_files"
+    assert tools.find("list_files") is not None
+    Tool.objects.filter(pk=backup.pk).update(enabled=False)
+    assert tools_of(cast.agent).find("read_file") is None
+
+
+def test_a_run_that_began_before_tools_could_be_tried_again_goes_on_without(cast):
+    snapshot = snapshot_of(cast.agent)
+    del snapshot["substitutes"]
+    for data in snapshot["tools"]:
+        for name in ("deterministic", "shared", "retries", "keep_s", "fallback"):
+            del data[name]
+    tools = AgentTools(snapshot, workspace=Path("/nowhere"), cancelled=lambda: False)
+    assert (tools.find("weather").spec.retries, tools.find("weather").spec.keep_s) == (0, 0)
+
+
 def test_the_time_out_is_that_of_the_row_and_stays_with_the_agent_that_was_asked(cast):
     Tool.objects.filter(name="weather").update(timeout_s=7)
     tools = tools_of(cast.agent)

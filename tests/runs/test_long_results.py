@@ -32,4 +32,4 @@ def test_the_ends_that_the_database_cuts_out_show_what_the_whole_text_would(cast
     view = whole_run(selectors.run_for(cast.owner, run.public_id))
     (call,) = view.entries[-1].shown_calls
     assert "result_full" in call.get_deferred_fields()
-    assert call_card(call).result == excerpt(full or result)
+    assert call_card(call, {}).result == excerpt(full or result)

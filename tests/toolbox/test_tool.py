@@ -57,6 +57,7 @@ def test_the_definition_is_made_from_the_function() -> None:
         },
         reads=True,
         repeatable=True,
+        shared=True,
         risk=Risk.LOW,
         timeout_s=5,
         digest=spec.digest,
@@ -70,7 +71,17 @@ def test_what_is_not_said_is_taken_for_the_worst() -> None:
         return ""
 
     spec = with_defaults(work).spec
-    assert (spec.reads, spec.repeatable, spec.risk) == (False, False, Risk.HIGH)
+    assert (spec.reads, spec.repeatable, spec.deterministic, spec.risk) == (False, False, False, Risk.HIGH)
+
+
+def test_a_tool_that_does_something_gives_no_answer_that_could_be_kept() -> None:
+    def work(context: ToolContext) -> str:
+        """Work."""
+        return ""
+
+    with pytest.raises(TypeError, match="only a tool that reads"):
+        tool(label="Test", deterministic=True)(work)
+    assert not tool(label="Test", reads=True, deterministic=True)(work).spec.shared
 
 
 def test_the_digest_changes_with_the_definition_and_with_nothing_else() -> None:

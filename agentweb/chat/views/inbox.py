@@ -86,7 +86,7 @@ def approvals_together(request: HttpRequest, tool: str) -> HttpResponse:
     rows = batches.together(request.user, tool)
     calls = [_with_approval(row, row.call) for row in rows if row.call is not None]
     names = labels(calls)
-    cards = [call_card(call, names.get(call.name, "")) for call in calls]
+    cards = [call_card(call, names) for call in calls]
     return full_page(request, "chat/together.html", {"nav": "approvals", "cards": cards, "tool": tool})
 
 

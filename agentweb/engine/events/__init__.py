@@ -11,6 +11,7 @@ from agentweb.engine.events.call import (
     OutcomeUnknown,
     ResultReceived,
     ToolFinished,
+    ToolReplaced,
     ToolStarted,
     ToolSuspended,
 )
@@ -91,6 +92,7 @@ __all__ = [
     "ThinkAgainRequested",
     "ToolFinished",
     "ToolProgressed",
+    "ToolReplaced",
     "ToolStarted",
     "ToolSuspended",
     "TurnFinished",
@@ -116,6 +118,7 @@ Event = (
     | ToolStarted
     | ToolFinished
     | ToolSuspended
+    | ToolReplaced
     | OutcomeUnknown
     | OutcomeSettled
     | ResultReceived

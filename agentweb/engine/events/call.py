@@ -35,7 +35,8 @@ class ToolStarted:
 class ToolFinished:
     """The one result of a call, and the status that the call ends in. ``seconds`` is 0 where nothing ran.
 
-    ``rule`` is the one that refused the call, if one did."""
+    ``rule`` is the one that refused the call, if one did. ``attempts``: so often the tool was tried; ``kept_s``: it did
+    not run, since the answer of so many seconds ago was kept."""
 
     call: str
     name: str
@@ -43,6 +44,22 @@ class ToolFinished:
     status: CallStatus = CallStatus.FINISHED
     seconds: float = 0.0
     rule: str = ""
+    attempts: int = 1
+    kept_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolReplaced:
+    """The tool ``name`` has failed, as ``failure`` tells, so the call is open again and the tool ``by`` is to answer.
+
+    What was said about the call until now counts for the tool that failed: the other is judged by itself."""
+
+    call: str
+    name: str
+    by: str
+    failure: ToolResult
+    seconds: float = 0.0
+    attempts: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,6 +128,9 @@ class Story:
                 self._line(f"→ {printable(name)} {shortly(arguments)}", BOLD)
             case events.ToolFinished(result=result):
                 self._line(indented(result.content, "✗ " if result.is_error else "← "))
+            case events.ToolReplaced(name=name, by=by):
+                words = _("(%(tool)s failed, so %(by)s is used instead)")
+                self._line(words % {"tool": printable(name), "by": printable(by)}, DIM)
             case events.ToolSuspended(name=name, prompt=prompt):
                 self._line(_("%(tool)s waits: %(prompt)s") % {"tool": printable(name), "prompt": printable(prompt)})
             case events.OutcomeUnknown(name=name):
