@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('registry', '0002_tools_from_outside'),
+        ('registry', '0003_mcp_servers_and_http_apis'),
     ]
 
     operations = [
