@@ -1,5 +1,6 @@
 """What people decide: exactly once, only by those who may, only about what they saw."""
 
+import os
 import threading
 
 import pytest
@@ -11,6 +12,8 @@ from agentweb.runs.errors import Conflict, Forbidden, Invalid, NotFound
 from agentweb.runs.models import Approval, Run
 from tests.cast import make_cast
 from tests.runs.waiting_call import waiting_approvals
+
+ROUNDS = 500 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 15
 
 
 @pytest.fixture
@@ -137,7 +140,7 @@ def test_one_decision_of_three_queues_the_run_and_leaves_the_others_pending(cast
 @pytest.mark.django_db(transaction=True)
 def test_of_two_decisions_in_the_same_moment_exactly_one_counts():
     cast = make_cast()
-    for round_ in range(15):
+    for round_ in range(ROUNDS):
         approval = waiting_approvals(cast, cast.builder_run())[0]
         outcomes = together(
             lambda kind, approval=approval: decide(cast, selectors.approval_for(cast.owner, approval.public_id), kind),
