@@ -11,5 +11,11 @@ class RegistryConfig(AppConfig):
     verbose_name = _("Registry")
 
     def ready(self) -> None:
-        for check in (checks.check_endpoint, checks.check_toolbox, checks.check_seams, checks.check_keys):
+        for check in (
+            checks.check_endpoint,
+            checks.check_toolbox,
+            checks.check_sandbox,
+            checks.check_seams,
+            checks.check_keys,
+        ):
             register(check, checks.TAG)

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from agentweb.engine.seams import Point
 from agentweb.registry import endpoint, seams, secrets, validators
-from agentweb.toolbox import catalog
+from agentweb.toolbox import catalog, sandbox
 
 TAG = "agentweb"
 
@@ -51,6 +51,15 @@ def check_toolbox(**options: Any) -> list[CheckMessage]:
         else:
             good.append(module)
     return found
+
+
+def check_sandbox(**options: Any) -> list[CheckMessage]:
+    """Whether programs can be shut in here: where not, no agent gets the tools that start some."""
+    if not (why := sandbox.unusable()):
+        return []
+    text = _("Agents cannot be given run_shell here. %(why)s") % {"why": why}
+    hint = _("It needs Linux with bubblewrap and user namespaces, which many containers forbid. All else works.")
+    return [Info(text, hint=hint, id="registry.I003")]
 
 
 def check_seams(**options: Any) -> list[CheckMessage]:

@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 
 from agentweb.llm.config import ConfigError
 from agentweb.llm.recorded import config_of
-from agentweb.registry import catalog, headers, secrets, snapshots
+from agentweb.registry import catalog, headers, outside, secrets, snapshots
 from agentweb.registry.models import ChatModel, Tool
 
 IN_USE = Q(agents__enabled=True)
@@ -52,7 +52,7 @@ def _tool_fault(row: Any, code: Mapping[str, Any] | None) -> str:
         return _outside_fault(row) if row.wanted else ""
     if code is not None and row.name not in code:
         return _("There is no such tool in the code: does TOOLBOX_MODULES lack a module?")
-    return ""
+    return outside.lacking(code[row.name]) if code is not None and row.wanted else ""
 
 
 def _outside_fault(row: Any) -> str:

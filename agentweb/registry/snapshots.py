@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import BigAutoField
 
 from agentweb.engine.ports import ToolSpec
-from agentweb.registry import catalog, goals, outside_tools, prompts, set_up
+from agentweb.registry import catalog, goals, outside, outside_tools, prompts, set_up
 from agentweb.registry.chat_models import today
 from agentweb.registry.models import Agent, ChatModel, ModelPrice, Tool
 from agentweb.registry.placeholders import Values
@@ -107,6 +107,8 @@ def offered(agent: Agent) -> tuple[ToolSpec, ...]:
     found: list[ToolSpec] = []
     known = catalog.tools()
     for name, definition, *columns in _OFFERED.all(agent=agent.pk):
+        if name in known and outside.lacking(known[name]):
+            continue
         if name in known:
             found.append(set_up.used(known[name].spec, *columns))
         elif definition:

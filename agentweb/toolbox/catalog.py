@@ -17,6 +17,8 @@ BUILT_IN = (
     "agentweb.toolbox.delete_file",
     "agentweb.toolbox.ask_user",
     "agentweb.toolbox.fetch_web_page",
+    "agentweb.toolbox.run_python",
+    "agentweb.toolbox.run_shell",
 )
 
 

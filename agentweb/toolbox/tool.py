@@ -31,6 +31,7 @@ from agentweb.schema.problems import Problem
 from agentweb.schema.validate import validate
 from agentweb.toolbox import apart as processes
 from agentweb.toolbox.docstrings import read_docstring
+from agentweb.toolbox.needs import Need
 from agentweb.toolbox.parameters import CONTEXT, Parameters, read_parameters
 from agentweb.toolbox.results import MOST_CHARACTERS, for_model, to_output
 from agentweb.toolbox.threads import shared_threads
@@ -55,6 +56,7 @@ class FunctionTool:
     apart: bool = False
     untrusted: bool = False
     outbound: bool = False
+    needs: Need = Need.NONE
 
     def problems(self, arguments: Mapping[str, Json]) -> list[str]:
         """Sentences that name the parameter, as ``path: The path is empty …``."""
@@ -160,6 +162,7 @@ def tool(
     apart: bool = False,
     untrusted: bool = False,
     outbound: bool = False,
+    needs: Need = Need.NONE,
 ) -> Callable[[Callable[..., Any]], FunctionTool]:
     """Make a tool of a function: plain (it runs in a thread), async, or an async generator of progress and a result.
 
@@ -173,6 +176,8 @@ def tool(
 
     ``untrusted``: others have written what it returns (web, mail); ``outbound``: it reads only, but what it asks for
     leaves the site. Both are what admins find when the tool is new.
+
+    ``needs``: what the site must have, else the tool is offered to nobody.
 
     ``apart``: each call has a process of its own (0.2 s more, no Django in it), which a cancel, a time-out or the end
     of the worker kills, with all that it has started. For what blocks, burns CPU or starts other programs: nothing
@@ -216,6 +221,7 @@ def tool(
             apart,
             untrusted,
             outbound,
+            needs,
         )
 
     return make

@@ -21,6 +21,8 @@ PARAMETERS = {
     "delete_file": (["path"], []),
     "ask_user": (["question"], ["choices", "several", "own_words"]),
     "fetch_web_page": (["url"], []),
+    "run_python": (["code"], []),
+    "run_shell": (["command"], []),
 }
 
 MODULE = '''
@@ -92,6 +94,7 @@ def test_tools_are_grouped_by_category() -> None:
     assert groups == {
         "files": ["delete_file", "edit_file", "list_files", "read_file", "search_files", "write_file"],
         "general": ["calculator", "current_time", "weather"],
+        "code": ["run_python", "run_shell"],
         "people": ["ask_user"],
         "web": ["fetch_web_page"],
     }
