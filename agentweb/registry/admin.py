@@ -13,11 +13,13 @@ from agentweb.registry.models import Agent, Budget, GoalCheck, Tool
 from agentweb.registry.outside_admin import OutsideToolAdmin
 from agentweb.registry.policy_admin import PolicyAdmin, PolicyVersionAdmin
 from agentweb.registry.prompt_admin import PromptAdmin
+from agentweb.registry.source_admin import McpServerAdmin
 
 __all__ = [
     "AgentAdmin",
     "BudgetAdmin",
     "ChatModelAdmin",
+    "McpServerAdmin",
     "PolicyAdmin",
     "PolicyVersionAdmin",
     "PromptAdmin",

@@ -16,7 +16,7 @@ from agentweb.registry import validators
 from agentweb.registry.chat_models import SECONDS, ChatModel, ModelPrice
 from agentweb.registry.policy_models import Policy, PolicyRule, PolicyVersion, Risk
 from agentweb.registry.prompt_models import Prompt, PromptVersion
-from agentweb.registry.source_models import ToolSource
+from agentweb.registry.source_models import HttpApi, McpServer, ToolSource
 from agentweb.teams.models import Team
 
 __all__ = [
@@ -24,6 +24,8 @@ __all__ = [
     "Budget",
     "ChatModel",
     "GoalCheck",
+    "HttpApi",
+    "McpServer",
     "ModelPrice",
     "Policy",
     "PolicyRule",

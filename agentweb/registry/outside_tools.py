@@ -4,13 +4,17 @@ from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 
 from agentweb.engine.ports import Tool as EngineTool
+from agentweb.registry import mcp_servers
 from agentweb.registry.models import Tool, ToolSource
 from agentweb.registry.secrets import SecretUnreadable
 from agentweb.toolbox.definitions import Definition
 from agentweb.toolbox.outside import Caller, OutsideTool, Unusable
 
-# By kind of source: what asks it. May raise SecretUnreadable, and ValueError with a sentence.
-CALLERS: dict[str, Callable[[ToolSource], Caller]] = {}
+# By kind of source: what calls one of its tools. May raise SecretUnreadable, and ValueError with a sentence.
+CALLERS: dict[str, Callable[[Tool], Caller]] = {
+    ToolSource.Kind.MCP_STDIO: mcp_servers.caller,
+    ToolSource.Kind.MCP_HTTP: mcp_servers.caller,
+}
 NO_CALLER = "Tools of this kind cannot be called by this version."
 
 
@@ -23,8 +27,7 @@ def tools(names: Collection[str]) -> Mapping[str, EngineTool]:
 
 def tool_of(row: Tool) -> EngineTool:
     """The row's tool with the definition that was taken in; one that cannot be called says so when it is."""
-    assert row.source is not None
-    return OutsideTool(definition_in(row.definition), _caller(row.source))
+    return OutsideTool(definition_in(row.definition), _caller(row))
 
 
 @lru_cache(maxsize=512)
@@ -33,11 +36,13 @@ def definition_in(text: str) -> Definition:
     return Definition.from_text(text)
 
 
-def _caller(source: ToolSource) -> Caller:
+def _caller(row: Tool) -> Caller:
+    source = row.source
+    assert source is not None
     if not source.enabled:
         return Unusable(f"{source.name}, where this tool comes from, is switched off.")
     make = CALLERS.get(source.kind)
     try:
-        return make(source) if make else Unusable(NO_CALLER)
+        return make(row) if make else Unusable(NO_CALLER)
     except (SecretUnreadable, ValueError) as error:
         return Unusable(f"{source.name}, where this tool comes from, cannot be used: {error}")

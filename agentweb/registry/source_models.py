@@ -44,3 +44,21 @@ class ToolSource(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class McpServer(ToolSource):
+    """The same rows, as far as they are MCP servers."""
+
+    class Meta:
+        proxy = True
+        verbose_name = _("MCP server")
+        verbose_name_plural = _("MCP servers")
+
+
+class HttpApi(ToolSource):
+    """The same rows, as far as they are HTTP APIs with a document."""
+
+    class Meta:
+        proxy = True
+        verbose_name = _("HTTP API")
+        verbose_name_plural = _("HTTP APIs")

@@ -13,6 +13,7 @@ from uuid import uuid4
 from agentweb.engine import sentences
 from agentweb.engine.ports import Output, Tool, ToolContext, ToolError, ToolSuspension
 from agentweb.registry import outside
+from agentweb.toolbox.keeping import close_kept
 from agentweb.toolbox.workspace import Entry, Workspace
 
 LONGEST_S = 60.0
@@ -52,6 +53,8 @@ async def _outcome(tool: Tool, arguments: Mapping[str, Any], folder: Path, limit
         return "timeout", sentences.timed_out(limit)
     except Exception as error:
         return "error", sentences.crashed(error)
+    finally:
+        await close_kept()
 
 
 async def _output(tool: Tool, arguments: Mapping[str, Any], context: ToolContext) -> Output:

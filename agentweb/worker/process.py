@@ -19,6 +19,7 @@ from agentweb.llm.clients import close_clients
 from agentweb.registry.ports import warm_up
 from agentweb.runs.live.connections import close_connections
 from agentweb.runs.models import WorkerProcess
+from agentweb.toolbox.keeping import close_kept
 from agentweb.worker.controls import ControlDesk
 from agentweb.worker.database import DatabaseThreads
 from agentweb.worker.driver import Shop, drive
@@ -132,6 +133,7 @@ class Process:
         await asyncio.gather(*self._services, return_exceptions=True)
         await close_connections()
         await close_clients()
+        await close_kept()
         await self._loop.shutdown_asyncgens()
 
 
