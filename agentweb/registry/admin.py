@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from agentweb.registry.forms import GoalCheckForm, ToolForm
+from agentweb.registry.http_api_admin import HttpApiAdmin
 from agentweb.registry.model_admin import ChatModelAdmin
 from agentweb.registry.models import Agent, Budget, GoalCheck, Tool
 from agentweb.registry.outside_admin import OutsideToolAdmin
@@ -19,6 +20,7 @@ __all__ = [
     "AgentAdmin",
     "BudgetAdmin",
     "ChatModelAdmin",
+    "HttpApiAdmin",
     "McpServerAdmin",
     "PolicyAdmin",
     "PolicyVersionAdmin",

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 
 from agentweb.engine.ports import Tool as EngineTool
-from agentweb.registry import mcp_servers
+from agentweb.registry import http_apis, mcp_servers
 from agentweb.registry.models import Tool, ToolSource
 from agentweb.registry.secrets import SecretUnreadable
 from agentweb.toolbox.definitions import Definition
@@ -14,6 +14,7 @@ from agentweb.toolbox.outside import Caller, OutsideTool, Unusable
 CALLERS: dict[str, Callable[[Tool], Caller]] = {
     ToolSource.Kind.MCP_STDIO: mcp_servers.caller,
     ToolSource.Kind.MCP_HTTP: mcp_servers.caller,
+    ToolSource.Kind.OPENAPI: http_apis.caller,
 }
 NO_CALLER = "Tools of this kind cannot be called by this version."
 

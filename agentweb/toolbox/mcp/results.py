@@ -3,24 +3,16 @@
 import base64
 import binascii
 import json
-import mimetypes
-import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 import mcp_types as types
 
 from agentweb.engine.ports import Output, ToolError
-from agentweb.toolbox.paths import WorkspaceError
-from agentweb.toolbox.threads import shared_threads
-from agentweb.toolbox.workspace import UPLOAD_LIMITS, Workspace, readable_size
+from agentweb.toolbox.received import Received
 
-FOLDER = "received"
-MOST_FILES = 20
 MOST_LINKS = 5
-LONGEST_STEM = 60
 
 Read = Callable[[str], Awaitable[types.ReadResourceResult]]
 
@@ -29,10 +21,8 @@ class Receiver:
     """Takes one result apart. ``read`` follows a link to the server that gave it."""
 
     def __init__(self, workspace: Path, call: str, read: Read) -> None:
-        self._workspace = Workspace(workspace, UPLOAD_LIMITS)
-        self._prefix = re.sub(r"[^A-Za-z0-9]", "", call)[:8] or "call"
+        self._files = Received(workspace, call)
         self._read = read
-        self._files = 0
         self._links = 0
 
     async def output(self, result: types.CallToolResult) -> Output:
@@ -79,28 +69,9 @@ class Receiver:
         return "\n\n".join([await self._resource(each) for each in found.contents]) or f"{told}: there is nothing.]"
 
     async def _file(self, kind: str, data: bytes | None, mime: str, uri: str) -> str:
-        about = f"{mime or 'unknown type'}, {readable_size(len(data or b''))}"
         if data is None:
             return f"[{kind} that cannot be read: its data are damaged.]"
-        if self._files >= MOST_FILES:
-            return f"[{kind} that was not kept ({about}): there are too many.]"
-        self._files += 1
-        path = f"{FOLDER}/{self._prefix}-{self._files}{_ending(mime, uri)}"
-        try:
-            await shared_threads().run(lambda: self._workspace.write_bytes(path, data))
-        except WorkspaceError as error:
-            return f"[{kind} that was not kept ({about}): {error}]"
-        return f"[{kind} kept as {path} ({about}).]"
-
-
-def _ending(mime: str, uri: str) -> str:
-    """``-name.txt`` from the address, else an ending by type. Only characters that every system takes."""
-    name = unquote(urlsplit(uri).path).rpartition("/")[2] if uri else ""
-    stem, dot, ending = name.rpartition(".")
-    kept = re.sub(r"[^A-Za-z0-9_-]+", "-", stem if dot else name).strip("-")[:LONGEST_STEM]
-    if not re.fullmatch(r"[A-Za-z0-9]{1,8}", ending) or not dot:
-        ending = (mimetypes.guess_extension(mime.partition(";")[0].strip()) or ".bin").removeprefix(".")
-    return f"{f'-{kept}' if kept else ''}.{ending}"
+        return await self._files.keep(kind, data, mime, uri)
 
 
 def _bytes(data: str) -> bytes | None:
