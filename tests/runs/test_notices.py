@@ -106,7 +106,7 @@ def test_the_mail_is_in_the_language_of_the_person_and_says_nothing_of_the_argum
     wait(10)
     notices.tell_late()
     (message,) = mail.outbox
-    assert message.subject == "1 次调用等待您决定"
+    assert message.subject == "1 次调用等待你决定"
     assert "https://chat.example.org/approvals/" in message.body
     assert "write_file" in message.body
     assert "hello" not in message.body

@@ -108,6 +108,6 @@ def with_notes(scene: Scene, text: str) -> str:
     notes = "\n".join(f"> {first_line(note)}" for note in scene.notes)
     heard = scene.say(
         "I also read what you wrote meanwhile; a scripted model cannot act on it, but a real one would:",
-        "我也看到了您中途写的内容；脚本模型无法据此行动，真实模型则可以：",
+        "我也看到了你中途写的内容；脚本模型无法据此行动，真实模型则可以：",
     )
     return f"{text}\n\n{heard}\n\n{notes}"
