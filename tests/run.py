@@ -1,9 +1,9 @@
 """All checks and all tests, as `make test` runs them: three at a time, since many of them wait for processes.
 
-Tests that touch the database run on SQLite and on PostgreSQL, and both counts are printed. Of those that drive real
-processes, the ones in which the database matters most run on both. Tests in a browser have runs of their own, since
-synchronous Playwright and asyncio tests cannot share a process. The last line is plain: `N passed, N failed`, where a
-check that fails counts as one.
+Tests that touch the database run on SQLite and, but for those of forms and words, on PostgreSQL, and both counts are
+printed. Of those that drive real processes, the ones in which the database matters most run on both. Tests in a browser
+have runs of their own, since synchronous Playwright and asyncio tests cannot share a process. The last line is plain:
+`N passed, N failed`, where a check that fails counts as one.
 """
 
 import argparse
@@ -42,6 +42,15 @@ PAGE = ("tests/e2e", *(f"--ignore={path}" for path in WHOLE_TASKS))
 CORE = tuple(f"tests/{name}" for name in ("engine", "schema", "llm", "toolbox", "render", "policy", "launch"))
 SERVICES = ("tests/deploy", "tests/worker/test_ask.py")
 SITE = ("tests", *(f"--ignore={path}" for path in ("tests/e2e", "tests/crash", *CORE, *SERVICES)))
+FORMS_AND_WORDS = (  # no query in them that others do not make: on one database is enough
+    "tests/benchmarks",
+    "tests/config",
+    "tests/ui/test_catalogue.py",
+    "tests/registry/test_admin_models.py",
+    "tests/registry/test_policy_admin.py",
+    "tests/registry/test_goals.py",
+)
+ON_POSTGRES = (*SITE, *(f"--ignore={path}" for path in FORMS_AND_WORDS))
 SPREAD = ("-n", str(cores - 1), "--dist", "loadfile") if (cores := os.cpu_count() or 1) > 2 else ()  # one core is left
 OURS = (
     "OPENAI_",
@@ -128,7 +137,7 @@ def _tests(
         browser = pool.submit(_browser)
         run = partial(_pytest, folder, options.pytest[1:])
         yield [
-            pool.submit(run, "PostgreSQL", [*SITE, *SPREAD, "--only-database"], postgres),
+            pool.submit(run, "PostgreSQL", [*ON_POSTGRES, *SPREAD, "--only-database"], postgres),
             pool.submit(run, "SQLite", [*SITE, *SPREAD], sqlite),
             pool.submit(_in_browser, browser, run, "Browser on SQLite: the page", [*PAGE], sqlite),
             pool.submit(_in_browser, browser, run, "Browser on SQLite: whole tasks", [*WHOLE_TASKS], sqlite),
