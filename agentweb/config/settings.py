@@ -288,6 +288,13 @@ except ValueError as error:
         f"INNER_SERVERS must be names and networks like wiki.inner, 10.0.5.0/24 or 10.0.5.7:8000, not {error}."
     ) from error
 
+# Where agents search the web, and to which domains they may write mails ("*": to all).
+SEARXNG_URL = env.str("SEARXNG_URL", default="")
+DUCKDUCKGO_SEARCH = read("DUCKDUCKGO_SEARCH", env.bool, False, "true or false")
+MAIL_DOMAINS = env.list("MAIL_DOMAINS", default=[])
+if SEARXNG_URL and (urlsplit(SEARXNG_URL).scheme not in ("http", "https") or not urlsplit(SEARXNG_URL).hostname):
+    raise ImproperlyConfigured("SEARXNG_URL must be an address that begins with http:// or https://.")
+
 # Where the admin looks for model servers on this machine, at a click: what listens there, and the port.
 LOCAL_MODEL_SERVERS = [("Ollama", 11434), ("LM Studio", 1234), ("llama.cpp", 8080), ("vLLM", 8000)]
 

@@ -1,6 +1,6 @@
 """What tools reach outside of the site, as protocols: web servers, search, mail. A test hands them fakes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -34,4 +34,44 @@ class Http(Protocol):
     async def send(self, request: HttpRequest) -> HttpAnswer:
         """Any status is an answer. Raises ToolError with a sentence that names the server at most, since the rest of
         an address may hold a key."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One thing that a search has found; ``text`` is what the search says about it, perhaps nothing."""
+
+    title: str
+    url: str
+    text: str = ""
+
+
+class Search(Protocol):
+    async def find(self, query: str, most: int) -> Sequence[Hit]:
+        """The best ones first, perhaps none. Raises ToolError with a sentence."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """Plain text. The addresses have been looked at, and neither they nor the subject hold a line break."""
+
+    to: tuple[str, ...]
+    cc: tuple[str, ...]
+    subject: str
+    text: str
+
+
+class Mailer(Protocol):
+    @property
+    def sender(self) -> str:
+        """From whom the mail comes."""
+        ...
+
+    def check(self, mail: Mail) -> None:
+        """Raises ToolError, with a sentence, where this mail may not be sent."""
+        ...
+
+    def send(self, mail: Mail) -> None:
+        """Hand it to the mail server, which takes some seconds at most. Raises ToolError."""
         ...

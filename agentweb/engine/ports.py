@@ -19,7 +19,7 @@ from agentweb.engine.enums import (
 )
 from agentweb.engine.events import Passage, Queued
 from agentweb.engine.messages import Json, Message, ToolCall
-from agentweb.engine.outside import Http, HttpAnswer, HttpRequest
+from agentweb.engine.outside import Http, HttpAnswer, HttpRequest, Mailer, Search
 from agentweb.engine.terms import Consent, Terms
 from agentweb.engine.usage import Usage
 
@@ -172,7 +172,8 @@ class Offline:
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """All that a tool gets from outside. ``workspace`` is the conversation's own folder (made on first write)."""
+    """All that a tool gets from outside. ``workspace`` is the conversation's own folder (made on first write);
+    ``search`` and ``mailer`` are None where the site has none."""
 
     call: str
     workspace: Path
@@ -180,6 +181,8 @@ class ToolContext:
     cancelled: Callable[[], bool]
     secrets: Mapping[str, str] = field(default_factory=dict)
     http: Http = field(default_factory=Offline)
+    search: Search | None = None
+    mailer: Mailer | None = None
 
 
 @dataclass(frozen=True, slots=True)

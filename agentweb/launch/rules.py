@@ -150,6 +150,8 @@ RULES: Mapping[str, Rule] = {
     "REDIS_URL": redis_url,
     "DATABASE_URL": database_url,
     "OPENAI_BASE_URL": http_url,
+    "SEARXNG_URL": http_url,
+    "DUCKDUCKGO_SEARCH": one_of(*_TRUE_OR_FALSE),
 }
 
 

@@ -16,6 +16,8 @@ BUILT_IN = (
     "agentweb.toolbox.edit_file",
     "agentweb.toolbox.delete_file",
     "agentweb.toolbox.ask_user",
+    "agentweb.toolbox.send_email",
+    "agentweb.toolbox.web_search",
     "agentweb.toolbox.fetch_web_page",
     "agentweb.toolbox.run_python",
     "agentweb.toolbox.run_shell",

@@ -21,6 +21,7 @@ _FORMS = (
         gettext_noop("Replaces %(path)s (%(size)s, not text) by %(lines)s"),
     ),
     (re.compile(r"Deletes (?P<path>.+) \((?P<size>[\d.]+ \w+)\)"), gettext_noop("Deletes %(path)s (%(size)s)")),
+    (re.compile(r"Sends a mail to (?P<people>.+)"), gettext_noop("Sends a mail to %(people)s")),
     (re.compile(re.escape(NO_PREVIEW)), gettext_noop("What this call would do could not be worked out beforehand.")),
     (re.compile(r"This would fail: (?P<error>.+)", re.DOTALL), gettext_noop("This would fail: %(error)s")),
 )

@@ -21,6 +21,8 @@ PARAMETERS = {
     "delete_file": (["path"], []),
     "ask_user": (["question"], ["choices", "several", "own_words"]),
     "fetch_web_page": (["url"], []),
+    "send_email": (["to", "subject", "text"], ["cc"]),
+    "web_search": (["query"], ["most"]),
     "run_python": (["code"], []),
     "run_shell": (["command"], []),
 }
@@ -95,6 +97,6 @@ def test_tools_are_grouped_by_category() -> None:
         "files": ["delete_file", "edit_file", "list_files", "read_file", "search_files", "write_file"],
         "general": ["calculator", "current_time", "weather"],
         "code": ["run_python", "run_shell"],
-        "people": ["ask_user"],
-        "web": ["fetch_web_page"],
+        "people": ["ask_user", "send_email"],
+        "web": ["fetch_web_page", "web_search"],
     }
