@@ -172,6 +172,7 @@ def call_out(row: Call) -> dict[str, Any]:
         "waits_for": _waits_for(row),
         "started_at": time_out(row.started_at),
         "finished_at": time_out(row.finished_at),
+        "undone_at": time_out(row.undone_at),
         "approval": str(approval.public_id) if approval else None,
         "grant": str(row.used.grant.public_id) if row.used else None,
     }

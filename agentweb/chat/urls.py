@@ -47,6 +47,7 @@ urlpatterns = [
     path("calls/<uuid:public_id>/result", cards.call_result, name="call_result"),
     path("calls/<uuid:public_id>/resolution", calls.call_resolve, name="call_resolve"),
     path("calls/<uuid:public_id>/supply", calls.call_supply, name="call_supply"),
+    path("calls/<uuid:public_id>/undo", calls.call_undo, name="call_undo"),
     path("runs/<uuid:public_id>/resume", cards.run_resume, name="run_resume"),
     path("runs/<uuid:public_id>/clear", cards.run_clear, name="run_clear"),
     path("runs/<uuid:public_id>/cancel", cards.run_cancel, name="run_cancel"),

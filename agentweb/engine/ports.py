@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from agentweb.engine.budgets import Budget
 from agentweb.engine.enums import (
@@ -223,6 +223,24 @@ class Tool(Protocol):
 
     async def check(self, arguments: Mapping[str, Json], context: ToolContext) -> Finding:
         """What became of a call with these arguments whose worker was lost. Changes nothing; may raise."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reverse:
+    """The call that takes back what another one did."""
+
+    tool: str
+    arguments: Mapping[str, Json]
+
+
+@runtime_checkable
+class Reversible(Protocol):
+    """A tool some of whose calls can be taken back."""
+
+    def reverse(self, arguments: Mapping[str, Json], result: str, context: ToolContext) -> Reverse | None:
+        """What would take back a call that ran with these arguments and gave this result; None where nothing would.
+        Changes nothing; ``context`` is that of the call."""
         ...
 
 

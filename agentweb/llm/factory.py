@@ -9,6 +9,7 @@ from agentweb.llm.calls import new_call_id
 from agentweb.llm.reader import no_rest
 from agentweb.llm.recorded import config_of, is_scripted
 from agentweb.llm.scripted.model import DEFAULT_DELAY_S, ScriptedModel
+from agentweb.llm.single import SingleCall
 
 if TYPE_CHECKING:
     from agentweb.llm.native import OpenAIModel
@@ -21,9 +22,13 @@ def make_model(
     new_id: Callable[[], str] = new_call_id,
     rest_s: Callable[[], float] = no_rest,
     scripted_delay_s: float = DEFAULT_DELAY_S,
-) -> "OpenAIModel | ScriptedModel":
-    """``kind`` scripted in the snapshot means the scripted model; anything else an endpoint. Raises ConfigError."""
+) -> "OpenAIModel | ScriptedModel | SingleCall":
+    """``kind`` scripted in the snapshot means the scripted model, or the one ``call`` that it has; anything else an
+    endpoint. Raises ConfigError."""
     config = config_of(snapshot, api_key=api_key)
+    call = snapshot.get("call")
+    if is_scripted(snapshot) and isinstance(call, Mapping):
+        return SingleCall(config, call, new_id)
     if is_scripted(snapshot):
         return ScriptedModel(config.name, delay_s=scripted_delay_s, new_id=new_id, protocol=config.protocol)
     return endpoint_model()(config, new_id, rest_s)

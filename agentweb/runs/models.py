@@ -147,6 +147,7 @@ class Run(models.Model):
     stop_after = models.CharField(max_length=9, blank=True, editable=False)
     goals = models.JSONField(default=list, editable=False)  # how the goal checks of the last answer came out
     held_at = models.DateTimeField(null=True, editable=False)  # its worker was lost: a person must let it go on
+    undoes = models.ForeignKey("runs.Call", models.SET_NULL, related_name="undone_by", null=True, editable=False)
     halt = models.ForeignKey("runs.Halt", models.SET_NULL, related_name="held_runs", null=True, editable=False)
     queued_at = models.DateTimeField(null=True, editable=False)
     enqueued_at = models.DateTimeField(null=True, editable=False)
@@ -285,6 +286,7 @@ class Call(models.Model):
     seconds = models.FloatField(default=0)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
+    undone_at = models.DateTimeField(null=True)
 
     class Meta:
         verbose_name = _("tool call")

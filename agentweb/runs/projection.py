@@ -11,14 +11,14 @@ from django.db.models import BigAutoField, UUIDField
 
 from agentweb.engine import events
 from agentweb.engine.codec import encode
-from agentweb.engine.entry import Failure
 from agentweb.engine.enums import ApprovalStatus, CallStatus, NoteKind, Question, Resolution
 from agentweb.engine.messages import AssistantMessage
 from agentweb.engine.spending import spent
 from agentweb.engine.usage import Usage
 from agentweb.registry.models import Risk
-from agentweb.runs import asking, grants, spending, taint
+from agentweb.runs import answering, asking, grants, spending, taint
 from agentweb.runs.expiry import end_of_wait
+from agentweb.runs.folded import oldest_of
 from agentweb.runs.models import Approval, Call, CallAnswer, Conversation, Halt, Message, QueuedMessage, Run
 from agentweb.teams import fixed
 
@@ -122,7 +122,7 @@ class Projection:
             "folds": list(event.folds),
             "count": event.count,
             "notes": event.notes,
-            **self._oldest(event),
+            **oldest_of(event),
         }
         self._system_says(event, NoteKind.FOLDED, extra, encode(event.usage))
 
@@ -144,17 +144,6 @@ class Projection:
             extra=extra,
             usage=usage or {},
         )
-
-    def _oldest(self, event: events.ContextFolded) -> dict[str, Any]:
-        """Where on the page the first of the messages stands that went into the fold, and the run it belongs to."""
-        if event.folds:
-            extra = Message.objects.filter(public_id=event.folds[0]).values_list("extra", flat=True).first() or {}
-            return {"first": extra.get("first", ""), "run": extra.get("run")}
-        row = Message.objects.filter(public_id=event.messages[0]).first()
-        if row is None:
-            return {"first": "", "run": None}
-        call = None if row.text or row.thinking else row.calls.order_by("position").first()  # alone, that is what shows
-        return {"first": f"call-{call.public_id}" if call else f"message-{row.public_id}", "run": row.run_id}
 
     @_apply.register
     def _(self, event: events.ModelRequested) -> None:
@@ -264,19 +253,12 @@ class Projection:
             kept_s=event.kept_s,
             finished_at=self.now,
         )
+        answering.finished(self.run, event, self.now)
         taint.arrived(event, self.now)
 
     @_apply.register
     def _(self, event: events.ToolReplaced) -> None:
-        row = Call.objects.only("name", "asked_name", "failures").get(public_id=event.call, run=self.run)
-        self._call(
-            event.call,
-            status=CallStatus.OPEN.value,
-            name=event.by,
-            asked_name=row.asked_name or row.name,
-            failures=[*row.failures, encode(Failure(event.name, event.failure.content))],
-            attempt=0,
-        )
+        self._call(event.call, **answering.by_another(self.run, event))
 
     @_apply.register
     def _(self, event: events.ToolSuspended) -> None:

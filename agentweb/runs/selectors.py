@@ -320,7 +320,7 @@ def with_approval(call: Call, run: Run, conversation: Conversation) -> Call:
     """The call with its latest ``approval`` and ``answer``, knowing its run and what this person may do with it."""
     call.run = run
     call.answer = call.said[0] if call.said else None
-    call.may_decide = conversation.may.decide
+    call.may_decide, call.may_undo = conversation.may.decide, conversation.may.write
     call.approval = call.asked[0] if call.asked else None
     if call.approval is not None:
         call.approval.run, call.approval.call = run, call

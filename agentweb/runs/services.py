@@ -144,7 +144,12 @@ def _begin(
     user: User, conversation: Conversation, text: str, max_turns: int | None = None, *, attended: bool = True
 ) -> Sent:
     message = Message(conversation=conversation, role=Message.Role.USER, author=user, text=text)
-    message.run = run = _start_run(user, conversation, message, max_turns, attended=attended)
+    return begun_by(message, _start_run(user, conversation, message, max_turns, attended=attended))
+
+
+def begun_by(message: Message, run: Run) -> Sent:
+    """Store the message that the new run answers."""
+    conversation, text, message.run = message.conversation, message.text, run
     fixed.insert(message)
     if not conversation.title:
         conversation.title = title_of(" ".join(text.split())[:80])
@@ -171,20 +176,17 @@ def _start_run(
         built = snapshots.build(agent, max_turns=max_turns, of_run=_of_run(conversation, message, now))
     except snapshots.NoModel as error:
         raise Conflict(_("No model is set up. Ask an admin.")) from error
+    run = Run(conversation=conversation, agent=agent, requested_by=user, attended=attended)
+    return start_run(run, message, built, max_turns or agent.max_turns)
+
+
+def start_run(run: Run, message: Message, built: snapshots.Built, limit: int) -> Run:
+    """Queue a new run that uses what the snapshot says and has so many turns."""
     snapshot = _SNAPSHOT.first(digest=built.digest)
     if snapshot is None:
         snapshot, _created = Snapshot.objects.get_or_create(digest=built.digest, defaults={"data": built.text})
-    run = Run(
-        conversation=conversation,
-        agent=agent,
-        requested_by=user,
-        snapshot=snapshot,
-        attended=attended,
-        queued_at=now,
-        enqueued_at=now,
-    )
-    limit = max_turns or agent.max_turns
-    began = RunStarted(str(message.public_id), agent.name, built.model_name, limit, built.digest, attended)
+    run.snapshot, run.queued_at, run.enqueued_at = snapshot, *[timezone.now()] * 2
+    began = RunStarted(str(message.public_id), run.agent.name, built.model_name, limit, built.digest, run.attended)
     journal.start(run, (began,))
     outbox.enqueue(str(run.public_id))
     return run

@@ -15,6 +15,7 @@ BUILT_IN = (
     "agentweb.toolbox.write_file",
     "agentweb.toolbox.edit_file",
     "agentweb.toolbox.delete_file",
+    "agentweb.toolbox.restore_file",
     "agentweb.toolbox.ask_user",
     "agentweb.toolbox.send_email",
     "agentweb.toolbox.web_search",

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from agentweb.engine.enums import Risk
 from agentweb.engine.ports import Done, Finding, NotDone, Preview, ToolContext
+from agentweb.toolbox.former import Former, restoring
 from agentweb.toolbox.parameters import Length
 from agentweb.toolbox.path_checks import file_path
 from agentweb.toolbox.paths import NotFound, Refused
@@ -31,12 +32,20 @@ def outcome(context: ToolContext, path: str) -> Finding:
     return NotDone()
 
 
-@tool(label="Delete file", category="files", risk=Risk.HIGH, check=file_path, preview=preview, outcome=outcome)
+@tool(
+    label="Delete file",
+    category="files",
+    risk=Risk.HIGH,
+    check=file_path,
+    preview=preview,
+    outcome=outcome,
+    undo=restoring,
+)
 def delete_file(context: ToolContext, path: Annotated[str, Length(1)]) -> str:
     """Delete one file of the workspace for good. Folders that become empty go with it.
 
     Args:
         path: Path in the workspace, such as old/notes.txt.
     """
-    entry = Workspace(context.workspace).delete(path)
+    entry = Workspace(context.workspace).delete(path, keep=Former(context.workspace).keeping(context.call, path))
     return f"Deleted {path} ({readable_size(entry.size)})."

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from agentweb.engine.enums import Risk
 from agentweb.engine.ports import Done, Finding, NotDone, Preview, ToolContext, Unsure
+from agentweb.toolbox.former import Former, restoring
 from agentweb.toolbox.parameters import Length
 from agentweb.toolbox.path_checks import file_path
 from agentweb.toolbox.previews import changed
@@ -34,7 +35,15 @@ def _changed(path: str, old: str, new: str) -> str:
     return f"Changed {path}: {lines_in_words(line_count(old))} replaced by {lines_in_words(line_count(new))}."
 
 
-@tool(label="Edit file", category="files", risk=Risk.MEDIUM, check=file_path, preview=preview, outcome=outcome)
+@tool(
+    label="Edit file",
+    category="files",
+    risk=Risk.MEDIUM,
+    check=file_path,
+    preview=preview,
+    outcome=outcome,
+    undo=restoring,
+)
 def edit_file(context: ToolContext, path: Annotated[str, Length(1)], old: Annotated[str, Length(1)], new: str) -> str:
     """Replace one passage of a text file of the workspace.
 
@@ -48,5 +57,5 @@ def edit_file(context: ToolContext, path: Annotated[str, Length(1)], old: Annota
         mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
         return mark + encode(replace_once(path, decode(path, data), old, new))
 
-    Workspace(context.workspace).change(path, edit)
+    Workspace(context.workspace).change(path, edit, keep=Former(context.workspace).keeping(context.call, path))
     return _changed(path, old, new)

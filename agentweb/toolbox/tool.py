@@ -18,6 +18,7 @@ from agentweb.engine.ports import (
     Output,
     Preview,
     Progress,
+    Reverse,
     ToolContext,
     ToolError,
     ToolSpec,
@@ -57,6 +58,14 @@ class FunctionTool:
     untrusted: bool = False
     outbound: bool = False
     needs: Need = Need.NONE
+    undo: Callable[..., tuple[str, Mapping[str, Json]] | None] | None = None
+
+    def reverse(self, arguments: Mapping[str, Json], result: str, context: ToolContext) -> Reverse | None:
+        if self.undo is None:
+            return None
+        more = {CONTEXT: context} if CONTEXT in inspect.signature(self.undo).parameters else {}
+        found = self.undo(arguments=arguments, result=result, **more)
+        return None if found is None else Reverse(*found)
 
     def problems(self, arguments: Mapping[str, Json]) -> list[str]:
         """Sentences that name the parameter, as ``path: The path is empty …``."""
@@ -163,6 +172,7 @@ def tool(
     untrusted: bool = False,
     outbound: bool = False,
     needs: Need = Need.NONE,
+    undo: Callable[..., tuple[str, Mapping[str, Json]] | None] | None = None,
 ) -> Callable[[Callable[..., Any]], FunctionTool]:
     """Make a tool of a function: plain (it runs in a thread), async, or an async generator of progress and a result.
 
@@ -178,6 +188,9 @@ def tool(
     leaves the site. Both are what admins find when the tool is new.
 
     ``needs``: what the site must have, else the tool is offered to nobody.
+
+    ``undo`` takes ``arguments`` and ``result`` of a call that has run, and its ``context`` if it names that, and gives
+    the name of a tool and the arguments with which that takes the call back; None where nothing does.
 
     ``apart``: each call has a process of its own (0.2 s more, no Django in it), which a cancel, a time-out or the end
     of the worker kills, with all that it has started. For what blocks, burns CPU or starts other programs: nothing
@@ -222,6 +235,7 @@ def tool(
             untrusted,
             outbound,
             needs,
+            undo,
         )
 
     return make

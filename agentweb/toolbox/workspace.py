@@ -26,6 +26,7 @@ from agentweb.toolbox.confined import (
     replace,
     walked,
 )
+from agentweb.toolbox.former import Keep
 from agentweb.toolbox.paths import NotFound, Refused, TooLarge, parse, parse_folder
 
 
@@ -84,35 +85,59 @@ class Workspace:
         with self.open(path) as file, in_words(path):
             return file.read() if at_most is None else file.read(at_most)
 
-    def write_bytes(self, path: str, data: bytes) -> Entry:
-        """Make or replace the file, whole or not at all; folders are made as needed."""
+    def write_bytes(self, path: str, data: bytes, *, keep: Keep | None = None) -> Entry:
+        """Make or replace the file, whole or not at all; folders are made as needed. ``keep`` is told of the change
+        right before it is made, here and below."""
         *folders, name = parse(path)
         self.check_size(path, len(data))
         with in_words(path):
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
         with in_words(path), self._locked(path) as base:
-            return self._put(base, folders, name, path, data)
+            return self._put(base, folders, name, path, data, keep)
 
-    def change(self, path: str, edit: Callable[[bytes], bytes]) -> Entry:
+    def change(self, path: str, edit: Callable[[bytes], bytes], *, keep: Keep | None = None) -> Entry:
         """Replace the file by what ``edit`` makes of it; nobody else writes in between. ``edit`` may raise."""
         *folders, name = parse(path)
         with in_words(path), self._locked(path) as base:
             with walked(base, folders) as folder, os.fdopen(open_file(folder, name, path), "rb") as file:
                 data = edit(file.read())
             self.check_size(path, len(data))
-            return self._put(base, folders, name, path, data)
+            return self._put(base, folders, name, path, data, keep)
 
-    def delete(self, path: str) -> Entry:
+    def delete(self, path: str, *, keep: Keep | None = None) -> Entry:
         """Remove the file, and the folders that it leaves empty; gives what it was."""
         *folders, name = parse(path)
         with in_words(path), self._locked(path) as base:
-            with walked(base, folders) as folder:
-                found = look(folder, name, path)
-                if found is None:
-                    raise NotFound(_missing(path))
-                os.unlink(name, dir_fd=folder)
-            prune(base, folders)
-            return _entry(path, found)
+            return self._remove(base, folders, name, path, keep)
+
+    def put_back(
+        self, path: str, data: bytes | None, *, check: Callable[[bytes | None], None], keep: Keep | None = None
+    ) -> None:
+        """Have the file hold this, or with None be gone. ``check`` is given what it holds now, and may raise."""
+        *folders, name = parse(path)
+        self.check_size(path, len(data or b""))
+        with in_words(path):
+            self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with in_words(path), self._locked(path) as base:
+            now = None
+            with suppress(NotFound), walked(base, folders) as folder:
+                now = _held(folder, name, path)
+            check(now)
+            if data is not None:
+                self._put(base, folders, name, path, data, keep)
+            elif now is not None:
+                self._remove(base, folders, name, path, keep)
+
+    def _remove(self, base: int, folders: Sequence[str], name: str, path: str, keep: Keep | None) -> Entry:
+        with walked(base, folders) as folder:
+            found = look(folder, name, path)
+            if found is None:
+                raise NotFound(_missing(path))
+            if keep is not None:
+                keep(_held(folder, name, path), None)
+            os.unlink(name, dir_fd=folder)
+        prune(base, folders)
+        return _entry(path, found)
 
     def check_size(self, path: str, size: int) -> None:
         """Raises TooLarge when no file may be as large as ``size`` bytes."""
@@ -154,12 +179,14 @@ class Workspace:
             fcntl.flock(base, fcntl.LOCK_EX)  # ends when the folder is closed
             yield base
 
-    def _put(self, base: int, folders: Sequence[str], name: str, path: str, data: bytes) -> Entry:
+    def _put(self, base: int, folders: Sequence[str], name: str, path: str, data: bytes, keep: Keep | None) -> Entry:
         self._check_room(base, path, len(data), sweep=True)
         try:
             with walked(base, folders, make=True) as folder:
                 look(folder, name, path)
                 refuse_twin(folder, name)
+                if keep is not None:
+                    keep(_held(folder, name, path), data)
                 return _entry(path, replace(folder, name, data))
         except BaseException:
             prune(base, folders)
@@ -181,6 +208,15 @@ def readable_size(size: int) -> str:
         return f"{size} B"
     unit, value = ("kB", size / 1e3) if size < 999_950 else ("MB", size / 1e6)
     return f"{value:.1f}".removesuffix(".0") + f" {unit}"
+
+
+def _held(folder: int, name: str, path: str) -> bytes | None:
+    """What the file holds; None where there is none."""
+    try:
+        with os.fdopen(open_file(folder, name, path), "rb") as file:
+            return file.read()
+    except (NotFound, FileNotFoundError):
+        return None
 
 
 def _missing(path: str) -> str:

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from agentweb.engine.enums import Risk
 from agentweb.engine.ports import Done, Finding, NotDone, Preview, ToolContext, Unsure
+from agentweb.toolbox.former import Former, restoring
 from agentweb.toolbox.parameters import Length
 from agentweb.toolbox.path_checks import file_path
 from agentweb.toolbox.paths import NotFound, Refused
@@ -37,7 +38,15 @@ def _wrote(path: str, content: str, size: int) -> str:
     return f"Wrote {path} ({lines_in_words(line_count(content))}, {readable_size(size)})."
 
 
-@tool(label="Write file", category="files", risk=Risk.MEDIUM, check=file_path, preview=preview, outcome=outcome)
+@tool(
+    label="Write file",
+    category="files",
+    risk=Risk.MEDIUM,
+    check=file_path,
+    preview=preview,
+    outcome=outcome,
+    undo=restoring,
+)
 def write_file(context: ToolContext, path: Annotated[str, Length(1)], content: str) -> str:
     """Write a text file of the workspace. A file that is already there is replaced as a whole.
 
@@ -45,5 +54,7 @@ def write_file(context: ToolContext, path: Annotated[str, Length(1)], content: s
         path: Path in the workspace, such as src/main.py; folders are made as needed.
         content: The whole text of the file.
     """
-    entry = Workspace(context.workspace).write_bytes(path, encode(content))
+    entry = Workspace(context.workspace).write_bytes(
+        path, encode(content), keep=Former(context.workspace).keeping(context.call, path)
+    )
     return _wrote(path, content, entry.size)

@@ -14,6 +14,7 @@ from agentweb.registry.models import Risk, Tool
 from agentweb.runs.expiry import is_overdue
 from agentweb.runs.grants import may_be_remembered
 from agentweb.runs.models import Approval, Call, CallAnswer, Grant
+from agentweb.runs.undoing import reverse_of
 from agentweb.runs.votes import shown_digest
 from agentweb.schema.json_text import pretty
 from agentweb.ui.again import Again, asked_again
@@ -37,6 +38,7 @@ ICONS = {
     "write_file": "file-plus",
     "edit_file": "file-pen",
     "delete_file": "trash-2",
+    "restore_file": "rotate-ccw",
 }
 RISK_ICONS = {Risk.LOW: "shield-check", Risk.MEDIUM: "shield", Risk.HIGH: "shield-alert"}
 RISK_WORDS = {
@@ -158,6 +160,7 @@ class CallCard:
     grant: Grant | None = None
     claim: str = ""
     how: list[str] = field(default_factory=list)
+    may_undo: bool = False
     problems: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -197,6 +200,7 @@ def call_card(call: Call, names: Mapping[str, str]) -> CallCard:
         answer=_answer_part(call),
         grant=used.grant if (used := getattr(call, "used", None)) else None,
         how=how_it_ran(call, names),
+        may_undo=getattr(call, "may_undo", False) and reverse_of(call) is not None,
     )
 
 

@@ -19,6 +19,7 @@ PARAMETERS = {
     "write_file": (["path", "content"], []),
     "edit_file": (["path", "old", "new"], []),
     "delete_file": (["path"], []),
+    "restore_file": (["path", "change"], []),
     "ask_user": (["question"], ["choices", "several", "own_words"]),
     "fetch_web_page": (["url"], []),
     "send_email": (["to", "subject", "text"], ["cc"]),
@@ -94,7 +95,7 @@ def test_a_module_without_tools_or_that_is_not_there_is_refused(outside: Path) -
 def test_tools_are_grouped_by_category() -> None:
     groups = {category: [tool.spec.name for tool in tools] for category, tools in by_category(load()).items()}
     assert groups == {
-        "files": ["delete_file", "edit_file", "list_files", "read_file", "search_files", "write_file"],
+        "files": ["delete_file", "edit_file", "list_files", "read_file", "restore_file", "search_files", "write_file"],
         "general": ["calculator", "current_time", "weather"],
         "code": ["run_python", "run_shell"],
         "people": ["ask_user", "send_email"],

@@ -7,7 +7,7 @@ from ninja import Query, Router
 
 from agentweb.api import stream
 from agentweb.api.shapes import ContinueIn, QueuedIn, ResolutionIn, ResultsIn, StopIn, call_out, queued_out, run_out
-from agentweb.runs import answers, selectors, services
+from agentweb.runs import answers, selectors, services, undoing
 
 router = Router(tags=["runs"])
 
@@ -81,6 +81,14 @@ def resolve(request: HttpRequest, run_id: str, call_id: str, body: ResolutionIn)
     found = selectors.call_in(request.user, run_id, call_id)
     answers.resolve(user=request.user, call=found, outcome=body.outcome, content=body.content, comment=body.comment)
     return call_out(found)
+
+
+@router.post("/runs/{run_id}/calls/{call_id}/undo")
+def undo(request: HttpRequest, run_id: str, call_id: str):
+    """Take back what a call did, where its tool knows how: a new run that makes the reverse call, judged as any."""
+    found = selectors.call_in(request.user, run_id, call_id)
+    started = undoing.undo(user=request.user, call=found)
+    return JsonResponse({"run": str(started.public_id)}, status=202)
 
 
 @router.get("/runs/{run_id}/queue")

@@ -11,8 +11,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from agentweb.chat.forms import text_of
-from agentweb.chat.views.cards import card_of, place_of
-from agentweb.runs import answers, selectors
+from agentweb.chat.views.cards import card_of, new_run, place_of
+from agentweb.runs import answers, selectors, undoing
 from agentweb.runs.errors import Conflict, Invalid
 from agentweb.runs.models import Call
 from agentweb.ui import schema_forms
@@ -47,6 +47,14 @@ def call_supply(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
     given = answers.Given(str(call.public_id), content, typed["is_error"])
     say = partial(answers.supply, user=request.user, run=call.run, results=[given])
     return _answer(request, call, typed, say, form)
+
+
+@require_POST
+@page
+def call_undo(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+    """Take back what a call did, in a run of its own behind the others."""
+    call = selectors.call_for(request.user, public_id)
+    return new_run(request, call.run, lambda: undoing.undo(user=request.user, call=call))
 
 
 def _answer(

@@ -154,7 +154,7 @@ def run_resume(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
 def run_retry(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
     """Try again: the new run is put behind the old one."""
     run = selectors.run_for(request.user, public_id)
-    return _new_run(request, run, lambda: services.retry_run(user=request.user, run=run))
+    return new_run(request, run, lambda: services.retry_run(user=request.user, run=run))
 
 
 @require_POST
@@ -164,10 +164,11 @@ def run_continue(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
     run = selectors.run_for(request.user, public_id)
     turns = request.POST.get("turns", "")
     more = int(turns) if turns.isdecimal() else None
-    return _new_run(request, run, lambda: services.continue_run(user=request.user, run=run, turns=more))
+    return new_run(request, run, lambda: services.continue_run(user=request.user, run=run, turns=more))
 
 
-def _new_run(request: HttpRequest, run: Run, start: Callable[[], Run]) -> HttpResponse:
+def new_run(request: HttpRequest, run: Run, start: Callable[[], Run]) -> HttpResponse:
+    """Start a run and show it behind the others; a conflict is shown at the old one."""
     try:
         started = start()
     except (Conflict, Invalid) as error:

@@ -5,7 +5,9 @@ import pytest
 from agentweb.engine import events
 from agentweb.engine.usage import Usage
 from agentweb.runs import journal
-from agentweb.runs.models import CallAnswer, Run
+from agentweb.runs.models import Call, CallAnswer, Run
+from agentweb.runs.workspaces import folder
+from agentweb.toolbox.former import Former
 from tests.cast import make_worker
 from tests.chat.views.person import HTMX, browser, html_of, text_of
 from tests.runs.lost_call import suspended_calls, unknown_call
@@ -140,3 +142,18 @@ def test_a_held_run_shows_why_and_goes_on_at_a_click(cast, client):
     assert "Go on" not in text_of(browser(cast.reviewer).get(f"/cards/run/{run.public_id}"))
     assert "Queued" in text_of(client.post(f"/runs/{run.public_id}/resume", headers=HTMX))
     assert client.post(f"/runs/{run.public_id}/resume", headers=HTMX).status_code == 409
+
+
+def test_a_change_is_undone_at_a_click(cast, client):
+    call = unknown_call(cast, cast.builder_run(visibility="team"))
+    Call.objects.update(status="finished", result_kind="ok", result="Wrote a.txt.")
+    Run.objects.update(status="finished", outcome="answered")
+    assert "Undo" not in text_of(client.get(f"/cards/call/{call.public_id}"))
+    Former(folder(str(call.run.conversation.public_id))).keeping(str(call.public_id), "a.txt")(None, b"hello")
+    assert "Undo" in text_of(client.get(f"/cards/call/{call.public_id}"))
+    assert "Undo" not in text_of(browser(cast.reviewer).get(f"/cards/call/{call.public_id}"))
+
+    answer = client.post(f"/calls/{call.public_id}/undo", headers=HTMX)
+    assert "I undo what write_file did (a.txt)." in text_of(answer)
+    late = client.post(f"/calls/{call.public_id}/undo", headers=HTMX)
+    assert late.status_code == 409 and "is at work" in text_of(late)
