@@ -34,7 +34,7 @@ class ToolAdmin(OutsideToolAdmin):
     """Tools come from code or from outside; what is decided here is how they may be used. It counts from the next call
     on."""
 
-    list_display = ["name", "label", "risk", "enabled", "timeout_s", "origin", "shown_state"]
+    list_display = ["name", "label", "shown_state", "origin", "risk", "enabled", "timeout_s"]
     list_editable = ["risk", "enabled", "timeout_s"]
     list_filter = ["state", "source", "risk", "enabled", "untrusted"]
     list_select_related = ["source"]

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from agentweb.registry import source_values, taking_in
 from agentweb.registry.models import Tool, ToolSource
 from agentweb.toolbox.definitions import Offer
+from agentweb.toolbox.mcp.late import LateCaller
 from agentweb.toolbox.mcp.server import McpServer
 from agentweb.toolbox.outside import Caller
 
@@ -39,13 +40,9 @@ def server_of(source: ToolSource) -> McpServer:
 
 
 def caller(tool: Tool) -> Caller:
-    """What calls the tool of an MCP server. The SDK takes a second to load, so this is not for an event loop. Raises
-    SecretUnreadable."""
+    """What calls the tool of an MCP server. Raises SecretUnreadable."""
     assert tool.source is not None
-    made: Caller = import_module("agentweb.toolbox.mcp.caller").McpCaller(
-        server_of(tool.source), tool.timeout_s, Books(tool.source.pk)
-    )
-    return made
+    return LateCaller(server_of(tool.source), tool.timeout_s, Books(tool.source.pk))
 
 
 class Books:

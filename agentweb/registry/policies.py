@@ -24,7 +24,7 @@ from agentweb.teams.models import Membership
 OFF = Deny("tool switched off", "an admin has switched this tool off")
 GONE = Deny("tool not set up", "this tool is not set up here any more")
 DRAFT = Deny("tool is a draft", "no admin has released this tool yet")
-HELD = Deny("tool on hold", "this tool is on hold: its source has changed it, and an admin must look at it first")
+HELD = Deny("tool on hold", "this tool is on hold: its source changed it or offers it no more; an admin must look")
 CHANGED = Deny("tool changed", "this tool was changed a moment ago; as it is now it can be called in the next run")
 UNSEEN = "the call was only found in the text of an answer, which a person must see, and nobody attends this run"
 NOBODY_ID = 0  # no row has it

@@ -8,7 +8,7 @@ from typing import Any
 
 from agentweb.engine.ports import Output, Progress
 from agentweb.toolbox.definitions import Definition, Offer
-from agentweb.toolbox.mcp.caller import McpCaller
+from agentweb.toolbox.mcp.late import LateCaller
 from agentweb.toolbox.mcp.reading import offer
 from agentweb.toolbox.mcp.server import McpServer
 from tests.toolbox.calling import context_in
@@ -57,7 +57,7 @@ class Fake:
         return found
 
     def steps(self, name: str, arguments: Mapping[str, Any] | None = None, *, limit_s: float = 60.0) -> Any:
-        caller = McpCaller(self.server, limit_s, self.notes)
+        caller = LateCaller(self.server, limit_s, self.notes)
         return caller.steps(self.definition(name), arguments or {}, context_in(self.folder))
 
     async def call(self, name: str, arguments: Mapping[str, Any] | None = None) -> str:

@@ -111,9 +111,6 @@ class McpCaller:
         self._limit_s = limit_s
         self._observer = observer or Nobody()
 
-    def effect(self, definition: Definition, arguments: Mapping[str, Json]) -> str:
-        return for_model(f"Calls {definition.true_name} of {self._server.name}.")
-
     async def steps(
         self, definition: Definition, arguments: Mapping[str, Json], context: ToolContext
     ) -> AsyncGenerator[Progress | Output, None]:
