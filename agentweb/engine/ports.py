@@ -184,6 +184,12 @@ class ToolContext:
     search: Search | None = None
     mailer: Mailer | None = None
 
+    def secret(self, name: str) -> str:
+        """What the site holds under the name, for a tool that asks for it. Raises ToolError where it holds nothing."""
+        if name not in self.secrets:
+            raise ToolError(f"The secret {name} is not there for this tool: an admin must enter it, or allow it.")
+        return self.secrets[name]
+
 
 @dataclass(frozen=True, slots=True)
 class Done:

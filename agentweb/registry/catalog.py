@@ -6,7 +6,7 @@ from functools import cache
 from django.conf import settings
 
 from agentweb.engine.ports import Tool as EngineTool
-from agentweb.registry import outside_tools
+from agentweb.registry import outside_tools, tool_secrets
 from agentweb.registry.models import Tool
 from agentweb.toolbox.catalog import BUILT_IN, load
 from agentweb.toolbox.definitions import free_name
@@ -19,9 +19,10 @@ def tools() -> Mapping[str, EngineTool]:
 
 
 def find(names: Iterable[str]) -> dict[str, EngineTool]:
-    """Those of the names that belong to a tool, as it is now. One query where some are not in code, else none."""
+    """Those of the names that belong to a tool, as it is now, with the secrets that it may have. One query where some
+    are not in code, and one where some ask for secrets, else none."""
     code, wanted = tools(), dict.fromkeys(names)
-    found = {name: code[name] for name in wanted if name in code}
+    found = tool_secrets.with_secrets({name: code[name] for name in wanted if name in code})
     return {**found, **outside_tools.tools([name for name in wanted if name not in found])}
 
 

@@ -81,22 +81,27 @@ def check_seams(**options: Any) -> list[CheckMessage]:
 def check_keys(**options: Any) -> list[CheckMessage]:
     """Every stored key can be read. Nothing is said as long as there is no database to look into."""
     found: list[CheckMessage] = []
-    for name, stored in _stored_keys():
+    models = _stored(
+        "ChatModel", "encrypted_key", _("The key of the model %(name)s cannot be read with this SECRET_KEY.")
+    )
+    tools = _stored("Secret", "encrypted_value", _("The secret %(name)s cannot be read with this SECRET_KEY."))
+    for name, stored, words in (*models, *tools):
         try:
             secrets.decrypt(stored)
         except secrets.SecretUnreadable:
-            text = _("The key of the model %(name)s cannot be read with this SECRET_KEY.") % {"name": name}
+            text = words % {"name": name}
             hint = _("Add the secret key of before to SECRET_KEY_FALLBACKS, or enter the key again in the admin.")
             found.append(Warning(text, hint=hint, id="registry.W001"))
     return found
 
 
-def _stored_keys() -> list[tuple[str, str]]:
+def _stored(model: str, column: str, words: str) -> list[tuple[str, str, str]]:
+    """Names and what is encrypted, each with the words for one that cannot be read."""
     database = connection.settings_dict["NAME"]
     if connection.vendor == "sqlite" and "memory" not in str(database) and not Path(database).exists():
         return []  # looking would make the file
-    models = apps.get_model("registry", "ChatModel").objects
+    rows = apps.get_model("registry", model).objects
     try:
-        return list(models.exclude(encrypted_key="").values_list("name", "encrypted_key"))
+        return [(*row, words) for row in rows.exclude(**{column: ""}).values_list("name", column)]
     except DatabaseError:
         return []

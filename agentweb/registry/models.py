@@ -16,6 +16,7 @@ from agentweb.registry import validators
 from agentweb.registry.chat_models import SECONDS, ChatModel, ModelPrice
 from agentweb.registry.policy_models import Policy, PolicyRule, PolicyVersion, Risk
 from agentweb.registry.prompt_models import Prompt, PromptVersion
+from agentweb.registry.secret_models import Secret
 from agentweb.registry.source_models import HttpApi, McpServer, ToolSource
 from agentweb.teams.models import Team
 
@@ -33,6 +34,7 @@ __all__ = [
     "Prompt",
     "PromptVersion",
     "Risk",
+    "Secret",
     "Strategy",
     "Tool",
     "ToolSource",

@@ -59,6 +59,7 @@ class FunctionTool:
     outbound: bool = False
     needs: Need = Need.NONE
     undo: Callable[..., tuple[str, Mapping[str, Json]] | None] | None = None
+    secrets: tuple[str, ...] = ()
 
     def reverse(self, arguments: Mapping[str, Json], result: str, context: ToolContext) -> Reverse | None:
         if self.undo is None:
@@ -173,6 +174,7 @@ def tool(
     outbound: bool = False,
     needs: Need = Need.NONE,
     undo: Callable[..., tuple[str, Mapping[str, Json]] | None] | None = None,
+    secrets: tuple[str, ...] = (),
 ) -> Callable[[Callable[..., Any]], FunctionTool]:
     """Make a tool of a function: plain (it runs in a thread), async, or an async generator of progress and a result.
 
@@ -187,7 +189,8 @@ def tool(
     ``untrusted``: others have written what it returns (web, mail); ``outbound``: it reads only, but what it asks for
     leaves the site. Both are what admins find when the tool is new.
 
-    ``needs``: what the site must have, else the tool is offered to nobody.
+    ``needs``: what the site must have, else the tool is offered to nobody. ``secrets``: names of those that it gets
+    from ``context.secret`` once an admin has entered them and allowed it; what it tells is cleaned of them.
 
     ``undo`` takes ``arguments`` and ``result`` of a call that has run, and its ``context`` if it names that, and gives
     the name of a tool and the arguments with which that takes the call back; None where nothing does.
@@ -236,6 +239,7 @@ def tool(
             outbound,
             needs,
             undo,
+            secrets,
         )
 
     return make
