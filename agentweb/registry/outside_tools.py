@@ -1,20 +1,21 @@
 """Tools that came from outside, made from their rows as the engine knows tools."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 
 from agentweb.engine.ports import Tool as EngineTool
-from agentweb.registry import http_apis, mcp_servers
+from agentweb.registry import dotted
 from agentweb.registry.models import Tool, ToolSource
 from agentweb.registry.secrets import SecretUnreadable
 from agentweb.toolbox.definitions import Definition
 from agentweb.toolbox.outside import Caller, OutsideTool, Unusable
 
-# By kind of source: what calls one of its tools. May raise SecretUnreadable, and ValueError with a sentence.
-CALLERS: dict[str, Callable[[Tool], Caller]] = {
-    ToolSource.Kind.MCP_STDIO: mcp_servers.caller,
-    ToolSource.Kind.MCP_HTTP: mcp_servers.caller,
-    ToolSource.Kind.OPENAPI: http_apis.caller,
+# By kind of source: the function that makes of a row what calls its tool. It may raise SecretUnreadable, and ValueError
+# with a sentence. By name, since those modules also take tools in, and with that look at the whole catalogue.
+CALLERS: dict[str, str] = {
+    ToolSource.Kind.MCP_STDIO: "agentweb.registry.mcp_servers.caller",
+    ToolSource.Kind.MCP_HTTP: "agentweb.registry.mcp_servers.caller",
+    ToolSource.Kind.OPENAPI: "agentweb.registry.http_apis.caller",
 }
 NO_CALLER = "Tools of this kind cannot be called by this version."
 
@@ -44,6 +45,7 @@ def _caller(row: Tool) -> Caller:
         return Unusable(f"{source.name}, where this tool comes from, is switched off.")
     make = CALLERS.get(source.kind)
     try:
-        return make(row) if make else Unusable(NO_CALLER)
+        made: Caller = dotted.at(make)(row) if make else Unusable(NO_CALLER)
+        return made
     except (SecretUnreadable, ValueError) as error:
         return Unusable(f"{source.name}, where this tool comes from, cannot be used: {error}")
