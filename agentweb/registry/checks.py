@@ -85,7 +85,10 @@ def check_keys(**options: Any) -> list[CheckMessage]:
         "ChatModel", "encrypted_key", _("The key of the model %(name)s cannot be read with this SECRET_KEY.")
     )
     tools = _stored("Secret", "encrypted_value", _("The secret %(name)s cannot be read with this SECRET_KEY."))
-    for name, stored, words in (*models, *tools):
+    places = _stored(
+        "ToolSource", "encrypted_values", _("The secret values of %(name)s cannot be read with this SECRET_KEY.")
+    )
+    for name, stored, words in (*models, *tools, *places):
         try:
             secrets.decrypt(stored)
         except secrets.SecretUnreadable:

@@ -7,8 +7,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from agentweb.registry import mcp_servers, source_values
+from agentweb.registry import mcp_servers, outside_tools, source_values
+from agentweb.registry.checks import check_keys
 from agentweb.registry.models import McpServer, Tool, ToolSource
+from agentweb.registry.taking_in import take_in
 from tests.registry.outside import offer, released
 from tests.registry.pages import errors, page
 from tests.toolbox.mcp_calls import FAKE, SECRET
@@ -96,6 +98,16 @@ def test_what_a_worker_finds_is_kept_and_puts_tools_on_hold(cast):
     ToolSource.objects.all().delete()
     books.seen(())
     assert not Tool.objects.exclude(source=None).exists()
+
+
+def test_values_that_cannot_be_read_any_more_are_found_and_must_be_entered_again(site, settings):
+    row = add(site, **STDIO, values=json.dumps({"OFFICE_TOKEN": SECRET}))
+    settings.SECRET_KEY = "another-key-of-the-same-site-0123456789"
+    assert [str(found.msg) for found in check_keys()] == [
+        "The secret values of Office cannot be read with this SECRET_KEY."
+    ]
+    tool = take_in(source=row, offers=[offer()]) and outside_tools.tool_of(row.tools.get())
+    assert "Office, where this tool comes from, cannot be used" in tool.preview({}, None).effect
 
 
 def test_only_who_may_change_servers_sees_them(client, cast):
