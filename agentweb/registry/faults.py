@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 from agentweb.llm.config import ConfigError
 from agentweb.llm.recorded import config_of
 from agentweb.registry import catalog, headers, outside, secrets, snapshots
-from agentweb.registry.models import ChatModel, Tool
+from agentweb.registry.models import ChatModel, Tool, ToolSource
 
 IN_USE = Q(agents__enabled=True)
 
@@ -22,7 +22,7 @@ IN_USE = Q(agents__enabled=True)
 class Fault:
     """``row`` is the model or tool that cannot be used, ``why`` a sentence, ``agents`` how many agents want it."""
 
-    row: ChatModel | Tool
+    row: ChatModel | Tool | ToolSource
     why: str
     agents: int
 
@@ -40,6 +40,13 @@ def tools() -> list[Fault]:
         wanted=Count("agents", filter=IN_USE), place=F("source__name"), place_on=F("source__enabled")
     )
     return [Fault(row, why, row.wanted) for row in rows if (why := _tool_fault(row, code))]
+
+
+def servers() -> list[Fault]:
+    """MCP servers that did not answer when they were asked last, and whose tools agents are given. One query."""
+    given = Count("tools__agents", filter=Q(tools__agents__enabled=True), distinct=True)
+    rows = ToolSource.objects.filter(enabled=True, state=ToolSource.State.FAILS).defer("document")
+    return [Fault(row, row.last_error, row.wanted) for row in rows.annotate(wanted=given) if row.wanted]
 
 
 def _tool_fault(row: Any, code: Mapping[str, Any] | None) -> str:

@@ -166,6 +166,7 @@ def _unusable(user: User | AnonymousUser) -> Iterator[Note]:
     kinds = (
         ("chatmodel", faults.models, _("The model %(name)s cannot be used.")),
         ("tool", faults.tools, _("The tool %(name)s cannot be used.")),
+        ("mcpserver", faults.servers, _("The MCP server %(name)s does not answer as it should.")),
     )
     for kind, found, words in kinds:
         if user.has_perm(f"registry.view_{kind}"):

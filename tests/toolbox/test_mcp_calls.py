@@ -68,7 +68,7 @@ async def test_a_call_that_hangs_is_ended_by_whoever_waits_and_others_go_on(fake
     await steps.aclose()
     assert await server.call("echo") == "echo done"
     await close_kept()
-    assert server.notes.failures == ["no answer in 0.2 s"]
+    assert server.notes.failures == ["A call got no answer in 0.2 s."]
 
 
 async def test_a_server_that_does_not_even_read_holds_nobody_up(fake):

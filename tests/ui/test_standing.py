@@ -13,12 +13,14 @@ from agentweb.engine.enums import ErrorKind, Outcome, Reason
 from agentweb.engine.events import ModelFault, RunFinished
 from agentweb.engine.usage import Usage
 from agentweb.registry import catalog
-from agentweb.registry.models import Agent, ChatModel, Tool
+from agentweb.registry.mcp_servers import failed
+from agentweb.registry.models import Agent, ChatModel, Tool, ToolSource
 from agentweb.runs import journal
 from agentweb.runs.models import AccessLog, Approval, Run, WorkerProcess
 from tests.cast import make_cast, make_worker
 from tests.chat.views.person import text_of
 from tests.inline import inline_code
+from tests.registry.outside import released
 from tests.runs.waiting_call import waiting_approvals
 
 pytestmark = pytest.mark.django_db
@@ -137,6 +139,18 @@ def test_tools_that_agents_are_given_and_cannot_have_are_named(site, cast):
     notes = {note.text: note.more for note in start(site).context["site"].wrong}
     assert "no such tool in the code" in notes["The tool gone cannot be used."]
     assert notes["The tool write_file cannot be used."] == "It is switched off. 1 agent is given it."
+
+
+def test_a_server_that_fails_is_named_when_agents_are_given_its_tools(site, cast):
+    (tool,) = released(cast.agent)
+    failed(tool.source, "A call got no answer in 60 s.")
+    ToolSource.objects.filter(pk=tool.source.pk).update(kind="mcp_http")
+    notes = {note.text: note for note in start(site).context["site"].wrong}
+    note = notes["The MCP server Office does not answer as it should."]
+    assert note.more == "A call got no answer in 60 s. 1 agent is given it."
+    assert site.get(note.url).status_code == 200
+    tool.agents.clear()
+    assert "The MCP server Office does not answer as it should." not in lines(start(site), "wrong")
 
 
 def test_a_module_of_tools_that_is_not_there_breaks_no_page(site, cast, settings):

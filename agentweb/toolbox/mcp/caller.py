@@ -130,7 +130,7 @@ class McpCaller:
             yield Output(self._server.clean(output.content), self._server.clean(output.full))
         except asyncio.CancelledError:
             if loop.time() - began >= self._limit_s * ENOUGH:
-                sessions.tell(lambda: self._observer.failed(f"no answer in {self._limit_s:g} s"))
+                sessions.tell(lambda: self._observer.failed(f"A call got no answer in {self._limit_s:g} s."))
             raise
 
     async def _looked_at(self, sessions: Sessions, definition: Definition) -> Session:
