@@ -203,6 +203,7 @@ def approval_out(row: Approval) -> dict[str, Any]:
         "may_decide": row.may_decide and row.status == Approval.Status.PENDING and not is_overdue(row),
         "may_reject": row.may_reject and row.status == Approval.Status.PENDING and not is_overdue(row),
         "requires_comment": row.requires_comment,
+        "fact": row.fact,
         "effect": row.effect,
         "preview": row.preview,
         "previewed_at": time_out(row.previewed_at),

@@ -182,6 +182,7 @@ def _shown(fact: events.ApprovalRequested) -> ApprovalPart:
             risk=fact.risk.value,
             rule=fact.rule,
             requires_comment=fact.requires_comment,
+            fact=fact.fact,
             effect=fact.effect,
             preview=fact.preview,
         )

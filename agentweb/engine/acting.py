@@ -11,6 +11,7 @@ from agentweb.engine.digest import call_digest, preview_digest
 from agentweb.engine.enums import CallStatus
 from agentweb.engine.events import ApprovalRequested, Event, Step, ToolProgressed
 from agentweb.engine.executing import End, Report, execute
+from agentweb.engine.facts import filled
 from agentweb.engine.judging import Asked, Candidate, Cleared, Held, Ruling, Settled, rule
 from agentweb.engine.ports import Preview
 from agentweb.engine.previewing import look_in_time, shown
@@ -144,4 +145,5 @@ def _request(work: Work, asked: Asked, preview: Preview | None) -> ApprovalReque
         definition=candidate.tool.spec.digest,
         seen=seen,
         untrusted=ask.passages,
+        fact=filled(candidate.tool.spec.fact, candidate.arguments),
     )

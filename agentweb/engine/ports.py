@@ -43,6 +43,8 @@ class ToolSpec:
     digest: str = ""  # SHA-256 of the definition
     retries: int = 0  # so often it is tried again, where it is repeatable
     keep_s: float = 0.0  # so long an answer is kept, where it reads and is deterministic
+    fact: str = ""  # an admin's words for what a call does, with places for its arguments
+    previews: bool = True  # people are shown what a call would do, where the tool can tell
     fallback: str = ""  # the name of the tool that is used instead when this one fails
 
 

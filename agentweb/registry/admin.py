@@ -55,6 +55,8 @@ class ToolAdmin(OutsideToolAdmin):
         "retries",
         "keep_s",
         "fallback",
+        "fact",
+        "previews",
         "untrusted",
         "outbound",
         "free_arguments",

@@ -7,6 +7,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
+from agentweb.engine.facts import places
 from agentweb.registry import catalog, faults, headers, set_up, validators
 from agentweb.registry.chat_models import today
 from agentweb.registry.fields import JsonObjectField
@@ -145,6 +146,17 @@ class ToolForm(forms.ModelForm):
     class Meta:
         model = Tool
         exclude: list[str] = []
+
+    def clean_fact(self) -> str:
+        """Only places that a call can fill."""
+        fact: str = self.cleaned_data["fact"]
+        code = self._code()
+        known = code.spec.parameters.get("properties", {}) if code else {}
+        if unknown := [name for name in places(fact) if code and name not in known]:
+            words = _("There is nothing for the place %(unknown)s. There are: %(known)s.")
+            named = ", ".join(f"{{{{ {name} }}}}" for name in known) or "–"
+            raise ValidationError(words, params={"unknown": f"{{{{ {unknown[0][:50]} }}}}", "known": named})
+        return fact
 
     def clean_retries(self) -> int | None:
         """What may not run twice is never tried again."""

@@ -12,8 +12,9 @@ from django.utils.translation import pgettext_lazy
 
 from agentweb.engine.enums import Strategy as EngineStrategy
 from agentweb.engine.enums import Unit as EngineUnit
-from agentweb.registry import validators
+from agentweb.engine.facts import unclosed
 from agentweb.registry.chat_models import SECONDS, ChatModel, ModelPrice
+from agentweb.registry.goal_models import GoalCheck
 from agentweb.registry.policy_models import Policy, PolicyRule, PolicyVersion, Risk
 from agentweb.registry.prompt_models import Prompt, PromptVersion
 from agentweb.registry.secret_models import Secret
@@ -76,6 +77,22 @@ class Tool(models.Model):
         _("sends something out"),
         default=False,
         help_text=_("It reads only, but what it asks for leaves the site: after untrusted text it counts as acting."),
+    )
+    fact = models.CharField(
+        _("what a call does"),
+        max_length=300,
+        blank=True,
+        help_text=_(
+            "For those who decide about a call, with places for its arguments, such as: Sends {{ subject }} to "
+            "{{ to }}. Empty: people read what the agent says."
+        ),
+    )
+    previews = models.BooleanField(
+        _("shows what it would do"),
+        default=True,
+        help_text=_(
+            "Where the tool can tell without doing it. What was shown is compared again right before the call."
+        ),
     )
     free_arguments = models.CharField(
         _("arguments that may vary"),
@@ -147,6 +164,12 @@ class Tool(models.Model):
         return self.label
 
     def clean(self) -> None:
+        """Names places that nothing can fill, and tools that would stand in for each other."""
+        if unclosed(self.fact):
+            raise ValidationError({"fact": _("A place begins with {{ and is not closed with }}.")})
+        self._check_substitutes()
+
+    def _check_substitutes(self) -> None:
         """Whoever stands in must not need, in the end, the one that it stands in for."""
         names, row = [self.label], self.fallback
         while row is not None and len(names) <= MOST_SUBSTITUTES:
@@ -264,55 +287,6 @@ class Agent(models.Model):
         """A model that failed is no help against itself."""
         if self.fallback_model_id and self.fallback_model_id == self.model_id:
             raise ValidationError({"fallback_model": _("Choose another model than the one that it stands in for.")})
-
-
-class GoalCheck(models.Model):
-    """Something that must be true of an agent's answer, looked at by code whenever the model answers."""
-
-    class Kind(models.TextChoices):
-        FILE = "file", _("A file exists")
-        JSON = "json", _("JSON fits a schema")
-        TEXT = "text", _("Text matches a pattern")
-        FUNCTION = "function", _("A Python function is content")
-
-    NEEDS = {Kind.FILE: "path", Kind.JSON: "schema", Kind.TEXT: "pattern", Kind.FUNCTION: "function"}
-
-    agent = models.ForeignKey(Agent, models.CASCADE, related_name="goals", verbose_name=_("agent"))
-    position = models.PositiveSmallIntegerField(_("position"), default=0)
-    kind = models.CharField(_("kind"), max_length=8, choices=Kind)
-    label = models.CharField(
-        _("name"), max_length=200, blank=True, help_text=_("Shown to people and told to the model; empty: made up.")
-    )
-    path = models.CharField(
-        _("file"),
-        max_length=500,
-        blank=True,
-        validators=[validators.file_path],
-        help_text=_("In the workspace. Empty: the answer itself is looked at."),
-    )
-    schema = models.JSONField(_("JSON Schema"), default=dict, blank=True, validators=[validators.json_schema])
-    pattern = models.CharField(_("pattern"), max_length=1000, blank=True, validators=[validators.text_pattern])
-    function = models.CharField(
-        _("function"),
-        max_length=300,
-        blank=True,
-        validators=[validators.goal_function],
-        help_text=_("Dotted path; called with the answer and the workspace. None or True: content."),
-    )
-
-    class Meta:
-        verbose_name = _("goal check")
-        verbose_name_plural = _("goal checks")
-        ordering = ["agent", "position", "pk"]
-
-    def __str__(self) -> str:
-        return self.label or self.get_kind_display()
-
-    def clean(self) -> None:
-        """Each kind needs the field that it is about."""
-        needed = self.NEEDS.get(self.kind)
-        if needed and not getattr(self, needed):
-            raise ValidationError({needed: _("A check of this kind needs this.")})
 
 
 class Budget(models.Model):

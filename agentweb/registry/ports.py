@@ -75,14 +75,20 @@ class BoundTool:
     def __init__(self, tool: Tool, use: ToolSpec) -> None:
         self._tool = tool
         self.spec = replace(
-            tool.spec, timeout_s=use.timeout_s, retries=use.retries, keep_s=use.keep_s, fallback=use.fallback
+            tool.spec,
+            timeout_s=use.timeout_s,
+            retries=use.retries,
+            keep_s=use.keep_s,
+            fallback=use.fallback,
+            fact=use.fact,
+            previews=use.previews,
         )
 
     def problems(self, arguments: Mapping[str, Json]) -> list[str]:
         return self._tool.problems(arguments)
 
     def preview(self, arguments: Mapping[str, Json], context: ToolContext) -> Preview | None:
-        return self._tool.preview(arguments, context)
+        return self._tool.preview(arguments, context) if self.spec.previews else None
 
     def execute(self, arguments: Mapping[str, Json], context: ToolContext) -> AsyncIterator[Progress | Output]:
         return self._tool.execute(arguments, context)

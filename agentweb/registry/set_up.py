@@ -10,11 +10,19 @@ from agentweb.registry.models import MOST_SUBSTITUTES, Tool
 
 RETRIES = 3
 KEEP_S = 60
-COLUMNS = ("timeout_s", "retries", "keep_s", "fallback__name")
+COLUMNS = ("timeout_s", "retries", "keep_s", "fallback__name", "fact", "previews")
 """What of a row says how its tool is used, in the order that `used` takes it."""
 
 
-def used(spec: ToolSpec, timeout_s: int, retries: int | None, keep_s: int | None, fallback: str | None) -> ToolSpec:
+def used(
+    spec: ToolSpec,
+    timeout_s: int,
+    retries: int | None,
+    keep_s: int | None,
+    fallback: str | None,
+    fact: str,
+    previews: bool,
+) -> ToolSpec:
     """The tool with what its row says, and with what is usual where that says nothing."""
     return replace(
         spec,
@@ -22,6 +30,8 @@ def used(spec: ToolSpec, timeout_s: int, retries: int | None, keep_s: int | None
         retries=(RETRIES if retries is None else retries) if may_retry(spec) else 0,
         keep_s=(KEEP_S if keep_s is None else keep_s) if may_keep(spec) else 0,
         fallback=fallback or "",
+        fact=fact,
+        previews=previews,
     )
 
 

@@ -117,7 +117,7 @@ def offered(agent: Agent) -> tuple[ToolSpec, ...]:
 
 
 _DEFINITION = ("name", "label", "description", "parameters", "reads", "repeatable", "timeout_s", "digest")
-_USE = ("deterministic", "shared", "retries", "keep_s", "fallback")
+_USE = ("deterministic", "shared", "retries", "keep_s", "fallback", "fact", "previews")
 
 
 def tool_data(spec: ToolSpec) -> dict[str, Any]:
@@ -132,6 +132,11 @@ def specs_in(snapshot: Mapping[str, Any]) -> tuple[ToolSpec, ...]:
 def substitutes_in(snapshot: Mapping[str, Any]) -> tuple[ToolSpec, ...]:
     """The tools that the model was not told about, and that may be used where one of the others fails."""
     return tuple(map(_spec, snapshot.get("substitutes", ())))
+
+
+def use_of(snapshot: Mapping[str, Any], name: str) -> ToolSpec | None:
+    """How the run uses this tool, if it may."""
+    return next((spec for spec in (*specs_in(snapshot), *substitutes_in(snapshot)) if spec.name == name), None)
 
 
 def _spec(data: Mapping[str, Any]) -> ToolSpec:

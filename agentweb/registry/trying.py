@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from agentweb.engine import sentences
+from agentweb.engine import previewing, sentences
 from agentweb.engine.ports import Output, Tool, ToolContext, ToolError, ToolSuspension
 from agentweb.registry import outside
 from agentweb.toolbox.keeping import close_kept
@@ -21,22 +21,26 @@ LONGEST_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """How it went. ``kind``: ok, error, timeout or suspended; ``files``: what lies in the folder afterwards."""
+    """How it went. ``kind``: ok, error, timeout or suspended; ``files``: what lies in the folder afterwards;
+    ``effect``: what its preview said before, where it has one."""
 
     kind: str
     text: str
     seconds: float
     files: tuple[Entry, ...]
+    effect: str = ""
 
 
 def try_tool(tool: Tool, arguments: Mapping[str, Any], *, timeout_s: float) -> Tried:
     """Run the tool with arguments that have no problems. Never raises for what the tool does."""
     with tempfile.TemporaryDirectory(prefix="agentweb-try-") as name:
         folder = Path(name) / "workspace"
+        preview = previewing.look(tool, arguments, outside.context("try", folder))
         limit, began = min(timeout_s, LONGEST_S), time.monotonic()
         kind, text = asyncio.run(_outcome(tool, arguments, folder, limit))
         seconds = time.monotonic() - began
-        return Tried(kind, text, seconds, tuple(Workspace(folder).list()) if folder.exists() else ())
+        files = tuple(Workspace(folder).list()) if folder.exists() else ()
+        return Tried(kind, text, seconds, files, preview.effect if preview else "")
 
 
 async def _outcome(tool: Tool, arguments: Mapping[str, Any], folder: Path, limit: float) -> tuple[str, str]:

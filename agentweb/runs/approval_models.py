@@ -45,6 +45,7 @@ class Approval(models.Model):
     digest = models.CharField(max_length=64)
     rule = models.CharField(_("rule"), max_length=300)
     requires_comment = models.BooleanField(default=False)
+    fact = models.TextField(blank=True)  # what the call does, in the words of an admin
     effect = models.TextField(blank=True)
     preview = models.JSONField(null=True)
     previewed_at = models.DateTimeField(null=True)

@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from agentweb.engine.enums import DecisionKind
+from agentweb.registry import snapshots
 from agentweb.registry.problem_words import sentence
 from agentweb.runs import grants, journal, looking, outbox, votes
 from agentweb.runs.cards import card_of
@@ -127,8 +128,8 @@ def parameters(approval: Approval) -> Mapping[str, Any]:
     """The JSON Schema of the tool's parameters, as the run was started with, or of what a question offers."""
     if approval.call is None:
         return OFFERS.get(approval.question, OFFERS[""])
-    tools = json.loads(approval.run.snapshot.data)["tools"]
-    return next((tool["parameters"] for tool in tools if tool["name"] == approval.call.name), {"type": "object"})
+    use = snapshots.use_of(json.loads(approval.run.snapshot.data), approval.call.name)
+    return use.parameters if use else {"type": "object"}
 
 
 def _kind(decision: str) -> DecisionKind:

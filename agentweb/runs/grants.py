@@ -122,8 +122,7 @@ def give(*, user: User, approval: Approval, wish: Wish) -> Grant:
 
 def _definition(approval: Approval) -> Any:
     """The tool as the run was told of it."""
-    specs = snapshots.specs_in(_snapshot(approval))
-    return next((spec for spec in specs if approval.call and spec.name == approval.call.name), None)
+    return snapshots.use_of(_snapshot(approval), approval.call.name) if approval.call else None
 
 
 def _snapshot(approval: Approval) -> Mapping[str, Any]:

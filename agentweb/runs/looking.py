@@ -15,7 +15,7 @@ from agentweb.engine.codec import decode
 from agentweb.engine.digest import call_digest, preview_digest
 from agentweb.engine.messages import Json
 from agentweb.engine.ports import Preview
-from agentweb.registry import catalog, outside
+from agentweb.registry import catalog, outside, snapshots
 from agentweb.runs import journal, outbox, votes
 from agentweb.runs.cards import card_of
 from agentweb.runs.deciders import forget_terms
@@ -54,6 +54,9 @@ def look_at(approval: Approval, arguments: Mapping[str, Any]) -> Look:
         return Look()
     if tool is None:
         return Look.of(previewing.unknown())
+    use = snapshots.use_of(json.loads(approval.run.snapshot.data), approval.call.name)
+    if use is not None and not use.previews:
+        return Look()
     workspace = folder(str(approval.run.conversation.public_id))
     context = outside.context(str(approval.call.public_id), workspace)
     looking = _POOL.submit(previewing.look, tool, arguments, context)

@@ -304,6 +304,7 @@ class Projection:
             digest=event.digest,
             rule=event.rule[:300],
             requires_comment=event.requires_comment,
+            fact=event.fact,
             effect=event.effect,
             preview=encode(event.preview),
             facts={"untrusted": encode(event.untrusted)} if event.untrusted else None,

@@ -11,6 +11,7 @@ from django.urls import URLPattern, path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from agentweb.engine.facts import filled
 from agentweb.registry import catalog
 from agentweb.registry.admin import ToolAdmin
 from agentweb.registry.models import Risk, Tool
@@ -64,7 +65,8 @@ class TriedToolAdmin(ToolAdmin):
         tried = try_tool(tool, form.arguments, timeout_s=row.timeout_s)
         how = HOW[tried.kind]
         self.log_change(request, row, _("Tested in %(seconds).1f s: %(how)s") % {"how": how, "seconds": tried.seconds})
-        return again | {"tried": tried, "how": how}
+        fact = filled(row.fact, form.arguments)
+        return again | {"tried": tried, "how": how, "fact": fact, "previews": row.previews}
 
 
 def _empty(tool: Any) -> schema_forms.SchemaForm:

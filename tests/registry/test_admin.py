@@ -96,6 +96,17 @@ def test_what_a_tool_cannot_bear_is_refused(site, name, field, value, words):
     assert words in " ".join(errors(response)[field])
 
 
+@pytest.mark.parametrize(
+    ("fact", "words"),
+    [("Reads {{ town }}", "{{ town }}"), ("Reads {{ city", "is not closed"), ("Reads {{ }}", "{{ city }}")],
+)
+def test_words_with_a_place_that_no_argument_fills_are_refused(site, fact, words):
+    tool = Tool.objects.get(name="weather")
+    response = site.post(page("tool_change", tool.pk), tool_form(site, tool, fact=fact))
+    assert words in errors(response)["fact"][0]
+    assert site.post(page("tool_change", tool.pk), tool_form(site, tool, fact="Reads {{ city }}")).status_code == 302
+
+
 def test_tools_that_would_stand_in_for_each_other_for_ever_are_refused(site):
     first, second, third = (Tool.objects.get(name=name) for name in ("weather", "read_file", "list_files"))
     assert site.post(page("tool_change", first.pk), tool_form(site, first, fallback=second.pk)).status_code == 302

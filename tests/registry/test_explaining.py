@@ -80,6 +80,14 @@ def trial(name: str) -> str:
     return page("tool_try", Tool.objects.get(name=name).pk)
 
 
+def test_the_page_shows_what_people_would_read_about_such_a_call(site):
+    Tool.objects.filter(name="write_file").update(fact="Writes {{ path }}", previews=False)
+    sent = {"argument:path": "a.txt", "argument:content": "x", "confirmed": "yes"}
+    shown = " ".join(site.post(trial("write_file"), sent).content.decode().split())
+    assert '<li dir="auto">Writes a.txt</li>' in shown
+    assert 'Creates a.txt (1 line) <span class="said">not shown: switched off</span>' in shown
+
+
 def test_a_tool_runs_at_a_click_in_a_folder_of_its_own(site):
     Tool.objects.filter(name="write_file").update(risk="low")
     answer = site.post(trial("write_file"), {"argument:path": "a.txt", "argument:content": "one"})

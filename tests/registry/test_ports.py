@@ -67,6 +67,15 @@ def test_how_a_tool_is_used_is_what_its_row_says_or_what_is_usual(cast):
     assert tools_of(cast.builder).find("write_file").spec.retries == 0
 
 
+def test_a_preview_that_is_switched_off_is_not_made(cast, tmp_path):
+    arguments = {"path": "a.txt", "content": "x"}
+    tools = AgentTools(snapshot_of(cast.builder), workspace=tmp_path / "w", cancelled=lambda: False)
+    assert tools.find("write_file").preview(arguments, tools.context("c")) is not None
+    Tool.objects.filter(name="write_file").update(previews=False)
+    tools = AgentTools(snapshot_of(cast.builder), workspace=tmp_path / "w", cancelled=lambda: False)
+    assert tools.find("write_file").preview(arguments, tools.context("c")) is None
+
+
 def test_a_tool_that_stands_in_is_found_and_not_offered(cast):
     last, backup = Tool.objects.get(name="list_files"), Tool.objects.get(name="read_file")
     Tool.objects.filter(pk=backup.pk).update(fallback=last)

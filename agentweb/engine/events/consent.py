@@ -14,7 +14,8 @@ class ApprovalRequested:
     """The run asks people about one call. ``digest`` binds the decision to the arguments, to the tool's ``definition``,
     to the rule with the version of its policy, and to the preview, whose digest is ``seen``. ``replaces`` is the
     approval that does not hold any more. ``terms``: those that rules make, which hold for this approval whatever
-    becomes of the rules. ``untrusted``: texts from outside that were read before."""
+    becomes of the rules. ``untrusted``: texts from outside that were read before. ``fact``: what the call does, in the
+    words of an admin."""
 
     approval: str
     call: str
@@ -31,6 +32,7 @@ class ApprovalRequested:
     definition: str = ""
     seen: str = ""
     untrusted: tuple[Passage, ...] = ()
+    fact: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,13 @@ def test_the_card_puts_facts_first_and_the_agents_words_apart(cast, client, appr
     assert "Path a.txt" in words
 
 
+def test_the_words_of_an_admin_stand_in_place_of_the_agents(cast, client, approval):
+    Approval.objects.update(fact="Writes <b>a.txt</b>")
+    card = client.get(f"/cards/call/{approval.call.public_id}")
+    assert "Writes <b>a.txt</b>" in text_of(card) and "Writes &lt;b&gt;" in card.content.decode()
+    assert "The agent's own words" not in text_of(card)
+
+
 def test_hidden_characters_are_marked_and_warned_of(cast, client):
     run = cast.builder_run()
     asked = waiting_approvals(cast, run, arguments={"path": "a\u202etxt.exe", "content": ""})[0]
