@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('registry', '0004_attempts_and_substitutes'),
+        ('registry', '0005_secrets_of_tools'),
     ]
 
     operations = [
