@@ -1,6 +1,7 @@
 """MCP servers in the admin: what is kept of them, what they are given, and what a look takes in."""
 
 import json
+import os
 import sys
 from datetime import timedelta
 
@@ -77,6 +78,16 @@ def test_a_look_takes_in_drafts_and_says_what_cannot_be_used(site, tmp_path):
     ]
     row.refresh_from_db()
     assert row.state == "answers" and row.seen_at > timezone.now() - timedelta(minutes=5)
+
+
+def test_a_tool_is_tried_from_its_page_and_its_server_ends_with_that(site, tmp_path):
+    book = tmp_path / "book.json"
+    book.write_text(json.dumps({"tools": [{"name": "pid", "inputSchema": {"type": "object"}}]}))
+    row = McpServer.objects.create(name="Fake", kind="mcp_stdio", command=sys.executable, arguments=[FAKE, str(book)])
+    mcp_servers.look_and_take_in(row)
+    shown = site.post(page("tool_try", row.tools.get().pk), {"typed": "pid"})
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(shown.context["tried"].text), 0)
 
 
 def test_a_look_at_what_does_not_work_says_why(site):
