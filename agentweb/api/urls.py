@@ -14,7 +14,7 @@ from ninja.parser import Parser
 from agentweb.api import health
 from agentweb.api.auth import authenticate, caller
 from agentweb.api.problems import problem
-from agentweb.api.routes import approvals, conversations, files, halts, runs
+from agentweb.api.routes import answers, approvals, conversations, files, halts, runs
 from agentweb.runs import errors
 from agentweb.schema.json_text import JsonError, parse_json
 from agentweb.toolbox import paths
@@ -47,7 +47,7 @@ api = NinjaAPI(
     docs=Documentation(),
     docs_url="/docs",
 )
-for router in (conversations.router, runs.router, approvals.router, files.router, halts.router):
+for router in (conversations.router, runs.router, approvals.router, files.router, halts.router, answers.router):
     api.add_router("", router)
 
 STATUS = {

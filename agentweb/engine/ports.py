@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from agentweb.engine.budgets import Budget
 from agentweb.engine.enums import (
@@ -174,7 +174,8 @@ class Offline:
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """All that a tool gets from outside. ``workspace`` is the conversation's own folder (made on first write);
+    """All that a tool gets from outside. ``answer_at``: the address at which a program may answer the call, once, while
+    it is suspended; whoever has it may answer. ``workspace`` is the conversation's own folder (made on first write);
     ``search`` and ``mailer`` are None where the site has none."""
 
     call: str
@@ -182,6 +183,7 @@ class ToolContext:
     now: Callable[[], datetime]
     cancelled: Callable[[], bool]
     secrets: Mapping[str, str] = field(default_factory=dict)
+    answer_at: str = ""
     http: Http = field(default_factory=Offline)
     search: Search | None = None
     mailer: Mailer | None = None
@@ -231,24 +233,6 @@ class Tool(Protocol):
 
     async def check(self, arguments: Mapping[str, Json], context: ToolContext) -> Finding:
         """What became of a call with these arguments whose worker was lost. Changes nothing; may raise."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Reverse:
-    """The call that takes back what another one did."""
-
-    tool: str
-    arguments: Mapping[str, Json]
-
-
-@runtime_checkable
-class Reversible(Protocol):
-    """A tool some of whose calls can be taken back."""
-
-    def reverse(self, arguments: Mapping[str, Json], result: str, context: ToolContext) -> Reverse | None:
-        """What would take back a call that ran with these arguments and gave this result; None where nothing would.
-        Changes nothing; ``context`` is that of the call."""
         ...
 
 

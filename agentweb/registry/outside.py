@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from agentweb.engine.outside import Http, HttpAnswer, HttpRequest, Search
 from agentweb.engine.ports import ToolContext
+from agentweb.registry import answer_addresses
 from agentweb.registry.mailing import SiteMailer
 from agentweb.toolbox import sandbox
 from agentweb.toolbox.addresses import Allowed
@@ -26,6 +27,7 @@ def context(call: str, workspace: Path, cancelled: Callable[[], bool] = lambda: 
         workspace,
         lambda: datetime.now(UTC),
         cancelled,
+        answer_at=answer_addresses.address(call),
         http=SiteHttp(tuple(settings.INNER_SERVERS)),
         search=_search(),
         mailer=SiteMailer(settings.MAIL_DOMAINS) if settings.MAIL_DOMAINS else None,

@@ -4,7 +4,8 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from agentweb.engine.ports import Reverse, Reversible, ToolContext, ToolSpec
+from agentweb.engine.ports import ToolContext, ToolSpec
+from agentweb.engine.reversing import Reverse, Reversible
 from agentweb.registry import catalog, set_up
 from agentweb.registry.models import Agent, ChatModel, Tool
 from agentweb.registry.snapshots import Built, model_data, tool_data

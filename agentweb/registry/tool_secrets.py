@@ -6,19 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from agentweb.engine.messages import Json
-from agentweb.engine.ports import (
-    Done,
-    Finding,
-    Output,
-    Preview,
-    Progress,
-    Reverse,
-    Tool,
-    ToolContext,
-    ToolError,
-    ToolSuspension,
-)
+from agentweb.engine.ports import Done, Finding, Output, Preview, Progress, Tool, ToolContext, ToolError, ToolSuspension
 from agentweb.engine.redaction import REMOVED
+from agentweb.engine.reversing import Reverse
 from agentweb.registry import secrets
 from agentweb.registry.secret_models import Secret
 

@@ -5,13 +5,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.core import signing
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext as _
 
+from agentweb.registry import answer_addresses
 from agentweb.runs import fitting, journal, outbox, services
 from agentweb.runs.decisions import MAX_COMMENT
-from agentweb.runs.errors import Conflict, Forbidden, Invalid
+from agentweb.runs.errors import Conflict, Forbidden, Invalid, NotFound
 from agentweb.runs.fitting import MAX_CONTENT
 from agentweb.runs.models import Approval, Call, CallAnswer, Run
 from agentweb.runs.words import words_of
@@ -78,6 +80,35 @@ def supply(*, user: User, run: Run, results: Sequence[Given], text: str = "") ->
         _store(run, answers)
 
 
+def receive(*, token: str, content: str) -> Call:
+    """A program answers a suspended call at the signed address that it was given; the run goes on with it.
+
+    Raises Forbidden for an address that this site did not give out, or too long ago; NotFound when the call is gone;
+    Conflict, with the true state, when it does not wait or was answered; Invalid for what it cannot take."""
+    call = _signed_for(token)
+    with transaction.atomic():
+        _locked(call.run)
+        given = [Given(str(call.public_id), content)]
+        _make_sense(given, "")
+        (row,) = _suspended(call.run, given)
+        _store(call.run, [CallAnswer(run=call.run, call=row, content=fitting.text_of(row, content), given_by=None)])
+    return call
+
+
+def _signed_for(token: str) -> Call:
+    try:
+        public_id = answer_addresses.call_of(token)
+    except signing.SignatureExpired as error:
+        raise Forbidden(_("This address has expired.")) from error
+    except signing.BadSignature as error:
+        raise Forbidden(_("This site did not give out this address.")) from error
+    calls = Call.objects.select_related("run__conversation__team")
+    found = calls.filter(public_id=public_id, run__conversation__deleted_at=None).first()
+    if found is None:
+        raise NotFound(_("The call that waited for this is gone."))
+    return found
+
+
 def _make_sense(results: Sequence[Given], text: str) -> None:
     """What can be said without looking into the database. Raises Invalid."""
     if not results:
@@ -139,8 +170,9 @@ def _not_answered(calls: Iterable[Call]) -> None:
     given = CallAnswer.objects.filter(call__in=[call.pk for call in calls], taken_at=None)
     first = given.select_related("given_by", "call").first()
     if first is not None:
-        words = _("%(person)s was faster: %(state)s.") % {"person": first.given_by.display_name, "state": first.word}
-        state = {"status": first.call.status, "outcome": first.outcome, "given_by": first.given_by.username}
+        words = _("%(person)s was faster: %(state)s.") % {"person": first.by, "state": first.word}
+        name = first.given_by.username if first.given_by else None
+        state = {"status": first.call.status, "outcome": first.outcome, "given_by": name}
         raise Conflict(words, state)
 
 

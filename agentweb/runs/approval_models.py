@@ -91,6 +91,9 @@ class Approval(models.Model):
         return getattr(self, "terms", None)
 
 
+A_PROGRAM = "a program"  # recorded, so in English
+
+
 class CallAnswer(models.Model):
     """What came from outside about a call that waits for it: what became of it, or (``outcome`` empty) its result.
 
@@ -108,7 +111,7 @@ class CallAnswer(models.Model):
     content = models.TextField(blank=True)
     is_error = models.BooleanField(default=False)
     comment = models.TextField(blank=True)
-    given_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="call_answers")
+    given_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="call_answers", null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     taken_at = models.DateTimeField(null=True)
 
@@ -117,6 +120,11 @@ class CallAnswer(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["call"], condition=Q(taken_at=None), name="one_answer_at_a_time_per_call")
         ]
+
+    @property
+    def by(self) -> str:
+        """Who said it: a person, or a program at the address that it was given."""
+        return self.given_by.display_name if self.given_by else A_PROGRAM
 
     @property
     def word(self) -> str:

@@ -281,7 +281,7 @@ def _answer(row: CallAnswer) -> Answer:
     content = for_model(row.content)
     return Answer(
         id=str(row.public_id),
-        by=row.given_by.display_name,
+        by=row.by,
         outcome=Resolution(row.outcome) if row.outcome else None,
         content=content,
         full=row.content if content != row.content else "",

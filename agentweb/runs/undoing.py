@@ -6,7 +6,8 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from agentweb.engine.enums import ResultKind
-from agentweb.engine.ports import Reverse, ToolContext
+from agentweb.engine.ports import ToolContext
+from agentweb.engine.reversing import Reverse
 from agentweb.registry import reversing
 from agentweb.runs import services, workspaces
 from agentweb.runs.errors import Conflict

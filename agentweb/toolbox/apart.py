@@ -39,7 +39,12 @@ async def steps(
         "module": module,
         "name": name,
         "arguments": dict(arguments),
-        "context": {"call": context.call, "workspace": str(context.workspace), "secrets": dict(context.secrets)},
+        "context": {
+            "call": context.call,
+            "workspace": str(context.workspace),
+            "secrets": dict(context.secrets),
+            "answer_at": context.answer_at,
+        },
     }
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", __name__),
@@ -111,9 +116,10 @@ async def _work(asked: dict[str, Any], told: IO[str]) -> None:
         tell(error=type(error).__name__, text=f"{type(error).__name__}: {error}")
 
 
-def _context(call: str, workspace: str, secrets: dict[str, str]) -> ToolContext:
+def _context(call: str, workspace: str, secrets: dict[str, str], answer_at: str = "") -> ToolContext:
     """A cancel ends the process, so nobody need ask for one."""
-    return ToolContext(call, Path(workspace), lambda: datetime.now(UTC), lambda: False, secrets)
+    now, never = lambda: datetime.now(UTC), lambda: False
+    return ToolContext(call, Path(workspace), now, never, secrets=secrets, answer_at=answer_at)
 
 
 def _tool(module: str, name: str) -> Any:

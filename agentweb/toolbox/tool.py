@@ -18,7 +18,6 @@ from agentweb.engine.ports import (
     Output,
     Preview,
     Progress,
-    Reverse,
     ToolContext,
     ToolError,
     ToolSpec,
@@ -26,6 +25,7 @@ from agentweb.engine.ports import (
     ToolUnavailable,
     Unsure,
 )
+from agentweb.engine.reversing import Reverse
 from agentweb.schema.check import check_any
 from agentweb.schema.json_text import digest
 from agentweb.schema.problems import Problem

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 from agentweb.engine.enums import ApprovalStatus, CallStatus, ResultKind
 from agentweb.engine.events import Passage
 from agentweb.llm.protocols.refusals import UNREADABLE
+from agentweb.registry import answer_addresses
 from agentweb.registry.models import Risk, Tool
 from agentweb.runs.expiry import is_overdue
 from agentweb.runs.grants import may_be_remembered
@@ -138,6 +139,7 @@ class AnswerPart:
     prompt: str
     may_answer: bool
     form: SchemaForm | None = None
+    address: str = ""  # where a program may answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +213,9 @@ def _answer_part(call: Call) -> AnswerPart | None:
     asks = call.status in (CallStatus.UNKNOWN, CallStatus.SUSPENDED) and not pending and hasattr(call, "may_decide")
     if asks:
         form = None if call.answer_schema is None else show(call.answer_schema, {})
-        return AnswerPart(None, str(call.status), prompt, call.may_decide, form)
+        outside = call.status == CallStatus.SUSPENDED and call.may_decide
+        address = answer_addresses.address(str(call.public_id)) if outside else ""
+        return AnswerPart(None, str(call.status), prompt, call.may_decide, form, address)
     return AnswerPart(given=given, wanted="", prompt=prompt, may_answer=False) if given is not None else None
 
 

@@ -19,6 +19,7 @@ OWNERS = {
     "grants": "grant",
     "together": "tool",
     "halts": "halt",
+    "answers": "token",
 }
 NAMES = {
     "queue": "queued",

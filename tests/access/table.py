@@ -135,6 +135,7 @@ API = [
     Row("api/v1/runs/<run>/calls", "GET", Needs.SEE),
     Row("api/v1/runs/<run>/calls/<call>/resolution", "POST", Needs.DECIDE, RESOLUTION),
     Row("api/v1/runs/<run>/calls/<call>/undo", "POST", Needs.WRITE),
+    Row("api/v1/answers/<token>", "POST", Needs.NOTHING),
     Row("api/v1/runs/<run>/continue", "POST", Needs.WRITE, {"turns": 5}),
     Row("api/v1/runs/<run>/results", "POST", Needs.DECIDE, {"results": [{"call": "c", "content": "5"}]}),
     Row("api/v1/runs/<run>/resume", "POST", Needs.DECIDE),

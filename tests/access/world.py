@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
+from agentweb.registry import answer_addresses
 from agentweb.runs import grants, services, workspaces
 from agentweb.runs.models import Approval, Conversation, Grant, Halt, Message, QueuedMessage, Run
 from agentweb.runs.selectors import conversation_for
@@ -41,6 +42,7 @@ class World:
             "halt": str(self.halt.public_id),
             "queued": str(self.queued.public_id),
             "path": PATH,
+            "token": answer_addresses.token_of(str(self.approval.call.public_id)),
             "tool": "write_file",
             "request": str(self.run.events.get(kind="ModelRequested").number),
         }

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from agentweb.engine.ports import Reverse, Tool, ToolContext, ToolError
+from agentweb.engine.ports import Tool, ToolContext, ToolError
+from agentweb.engine.reversing import Reverse
 from agentweb.toolbox.delete_file import delete_file
 from agentweb.toolbox.edit_file import edit_file
 from agentweb.toolbox.former import Former

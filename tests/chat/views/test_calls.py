@@ -89,6 +89,11 @@ def test_a_suspended_call_says_what_it_waits_for_and_has_a_form(cast, client, as
     assert "Which city?" in text_of(seen) and "<form" not in html_of(seen)
 
 
+def test_only_who_may_decide_is_shown_the_address_for_programs(cast, client, asked):
+    assert "/api/v1/answers/" in html_of(client.get(f"/cards/call/{asked.public_id}"))
+    assert "/api/v1/answers/" not in html_of(browser(cast.reviewer).get(f"/cards/call/{asked.public_id}"))
+
+
 def test_a_result_is_taken_and_shown(client, asked):
     answer = give(client, asked, content="Rome")
     assert "Result given · owner" in text_of(answer)
