@@ -22,6 +22,8 @@ _SHAPES = (
     (re.compile(r"\b(?:sk|rk|pk|gsk|xai|hf|gh[pousr]|github_pat|pplx|nvapi|aw)[-_][\w-]{8,}"), REMOVED),
     (re.compile(r"\bAIza[\w-]{20,}|\beyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?"), REMOVED),
     (re.compile(r"\b(Bearer|Basic)\s+[\w.~+/=-]{6,}", re.IGNORECASE), rf"\1 {REMOVED}"),
+    # the address at which a program answers a call: whoever has it may answer
+    (re.compile(r"(/answers/)[\w:.=-]{10,}"), rf"\1{REMOVED}"),
     # user:password@ in an address
     (re.compile(r"(\b\w{2,20}://[^\s/:@]{0,200}):[^\s/@]{1,500}@"), rf"\1:{REMOVED}@"),
     # a header that holds several values: the rest of its line

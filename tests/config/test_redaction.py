@@ -63,6 +63,11 @@ def test_known_secrets_are_removed_whatever_they_look_like():
     assert text_without("abc", known=["abc"]) == "abc"  # too short to be told from a word
 
 
+def test_the_address_at_which_a_program_answers_is_removed():
+    text = "Conflict: /api/v1/answers/Ijc2NDBhNGY2Ig:1wX9Yz:dJ-SANqv8u_B6w"
+    assert text_without(text) == f"Conflict: /api/v1/answers/{REMOVED}"
+
+
 @pytest.mark.parametrize(
     "text",
     [
