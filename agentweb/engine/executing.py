@@ -123,7 +123,7 @@ class _Attempts:
                 if wait_s is None:
                     raise
                 call, name = self._candidate.entry.call.id, self._candidate.entry.tool
-                logger.warning("The tool %s failed and is tried again: %s", name, error)
+                logger.warning("The tool %s is tried again, since this went wrong: %s", name, error)
                 self._report(ToolProgressed(call, sentences.trying_again(sentences.crashed(error), wait_s)))
                 await self._setup.sleep(wait_s)
 

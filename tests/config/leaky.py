@@ -9,7 +9,7 @@ from agentweb.engine.enums import Risk
 from agentweb.toolbox.tool import tool
 
 
-@tool(label="Leak", reads=True, repeatable=True, risk=Risk.LOW)
+@tool(label="Leak", reads=True, risk=Risk.LOW)
 def leak(secret: str) -> str:
     """Fails with what it was given.
 

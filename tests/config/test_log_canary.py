@@ -29,7 +29,10 @@ PASSWORD = "canary horse battery staple"
 def people(valkey, settings) -> Iterator[Cast]:
     settings.TOOLBOX_MODULES, settings.DRAIN_SECONDS = ["tests.config.leaky"], 1
     catalog.tools.cache_clear()
-    yield make_cast()
+    cast = make_cast()
+    catalog.sync()
+    yield cast
+    Tool.objects.filter(name="leak").delete()
     catalog.tools.cache_clear()
 
 
