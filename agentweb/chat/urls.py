@@ -55,6 +55,7 @@ urlpatterns = [
     path("runs/<uuid:public_id>/continue", cards.run_continue, name="run_continue"),
     path("runs/<uuid:public_id>/retry", cards.run_retry, name="run_retry"),
     path("runs/<uuid:public_id>/queue/<uuid:queued_id>/edit", messages.queued_edit, name="queued_edit"),
+    path("runs/<uuid:public_id>/queue/<uuid:queued_id>/next", messages.queued_next, name="queued_next"),
     path("runs/<uuid:public_id>/queue/<uuid:queued_id>/remove", messages.queued_remove, name="queued_remove"),
     path("approvals/", approvals.approvals, name="approvals"),
     path("approvals/mail", inbox.approvals_mail, name="approvals_mail"),

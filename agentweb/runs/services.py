@@ -234,6 +234,15 @@ def remove_queued(*, user: User, queued: QueuedMessage) -> QueuedMessage:
     return _after_change(queued, changed)
 
 
+def deliver_next(*, user: User, queued: QueuedMessage) -> QueuedMessage:
+    """Let the agent read a waiting message before its next step, not only at its end. Raises Conflict once taken."""
+    needs(queued.run.conversation.may.write)
+    changed = QueuedMessage.objects.filter(pk=queued.pk, status=QueuedMessage.Status.QUEUED).update(
+        delivery=QueuedMessage.Delivery.STEERING, revision=queued.revision + 1
+    )
+    return _after_change(queued, changed)
+
+
 def _after_change(queued: QueuedMessage, changed: int) -> QueuedMessage:
     run = queued.run
     queued.refresh_from_db()

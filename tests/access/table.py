@@ -99,6 +99,7 @@ PAGES = [
     Row("runs/<run>/continue", "POST", Needs.WRITE, {"turns": "5"}),
     Row("runs/<run>/retry", "POST", Needs.WRITE),
     Row("runs/<run>/queue/<queued>/edit", "POST", Needs.WRITE, TEXT),
+    Row("runs/<run>/queue/<queued>/next", "POST", Needs.WRITE),
     Row("runs/<run>/queue/<queued>/remove", "POST", Needs.WRITE),
     Row("approvals/<approval>/decide", "POST", Needs.DECIDE, DECISION),
     Row("approvals/<approval>/look", "POST", Needs.DECIDE),

@@ -71,6 +71,21 @@ def test_our_own_sheets_are_small_and_layered():
     assert all("@layer" in sheet.read_text() for sheet in sheets)
 
 
+def test_the_page_of_a_conversation_weighs_little():
+    """Uncompressed: every sheet and script that its templates name, and what these scripts import."""
+    pages = [ROOT / "templates" / name for name in ("base.html", "app.html", "chat/conversation.html")]
+    named = {name for page in pages for name in re.findall(r"{% static '([^']+)' %}", page.read_text())}
+    files = {STATIC / name for name in named if name.endswith((".css", ".js"))}
+    while more := {file.parent / name for file in files for name in _imported(file)} - files:
+        files |= more
+    assert {"htmx.min.js", "chat-stream.js", "chat-blocks.js", "chat.css"} <= {file.name for file in files}
+    assert sum(file.stat().st_size for file in files) <= 120_000
+
+
+def _imported(script: Path) -> list[str]:
+    return re.findall(r'from "\./([^"]+)"', script.read_text()) if script.suffix == ".js" else []
+
+
 def test_sheets_load_nothing_from_elsewhere():
     for sheet in (STATIC / "css").glob("*.css"):
         assert not re.search(r"@import|url\(", sheet.read_text()), sheet.name

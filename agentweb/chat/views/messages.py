@@ -69,6 +69,14 @@ def queued_remove(request: HttpRequest, public_id: uuid.UUID, queued_id: uuid.UU
     return run_footer(request, queued.run, lambda: services.remove_queued(user=request.user, queued=queued))
 
 
+@require_POST
+@page
+def queued_next(request: HttpRequest, public_id: uuid.UUID, queued_id: uuid.UUID) -> HttpResponse:
+    """Send a message that waits for the end of the run at once."""
+    queued = _queued(request, public_id, queued_id)
+    return run_footer(request, queued.run, lambda: services.deliver_next(user=request.user, queued=queued))
+
+
 def _queued(request: HttpRequest, public_id: uuid.UUID, queued_id: uuid.UUID) -> QueuedMessage:
     run = selectors.run_for(request.user, public_id)
     return selectors.queued_for(request.user, run, queued_id)

@@ -110,6 +110,20 @@ def test_a_waiting_message_can_be_changed_and_taken_back(cast, client):
     assert "no longer queued" in text_of(late)
 
 
+def test_a_message_for_the_end_can_be_delivered_before_the_next_step(cast, client):
+    run = cast.run()
+    send(client, run.conversation, "one more thing", delivery="follow_up")
+    queued = QueuedMessage.objects.get()
+    address = f"/runs/{run.public_id}/queue/{queued.public_id}/next"
+    shown = client.post(address, headers=HTMX)
+    assert "Next, before the agent goes on" in text_of(shown)
+    assert "Deliver now" not in text_of(shown)
+    queued.refresh_from_db()
+    assert (queued.delivery, queued.revision, queued.status) == ("steering", 1, "queued")
+    QueuedMessage.objects.update(status="taken")
+    assert client.post(address, headers=HTMX).status_code == 409
+
+
 def test_a_message_that_was_not_delivered_is_offered_back_to_its_author(cast, client):
     run = cast.run()
     send(client, run.conversation, "never taken")
