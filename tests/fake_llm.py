@@ -32,6 +32,8 @@ Directives, anywhere in the LAST user message (they override the command line):
         [[say=20]] streams 20 tokens of text before each tool call.
     [[text "# Any JSON string"]]
         the answer is this text and nothing else, in pieces of five characters; other tokens do not occur.
+    [[tokens=5000 markdown=1]]
+        the tokens stand in headings, lists, tables, code and bold type, again and again.
     [[fail=500]]          answer with that HTTP status (429 carries Retry-After: 1)
     [[fail=500 times=2]]  only the first 2 requests with this key fail (needs key=)
     [[drop=10]]           close the connection abruptly after 10 tokens
@@ -57,6 +59,25 @@ _PIECE = 5  # characters, so that tags and fences are cut in two
 _CALL = re.compile(r"([\w.-]+)\s*")
 _OPTIONS = re.compile(r"\[\[([a-z]+=[^\[\]]*)\]\]")
 _REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found", 429: "Too Many Requests"}
+
+
+def dressed(number: int, token: str) -> str:
+    """A token with what makes markdown of its text; 120 of them are a heading, prose, a list, code and a table."""
+    at = number % 120
+    if at == 0:
+        return f"\n\n## Part {token} "
+    if at in (8, 60, 114):
+        return f"\n\n{token} "
+    if 30 <= at < 60 and at % 6 == 0:
+        return ("\n" if at == 30 else "") + f"\n- {token} "
+    if 70 <= at < 90:
+        return ("\n\n```python\n" if at == 70 else "\n" if at % 5 == 0 else "") + f"{token} "
+    if at == 90:
+        return f"\n```\n\n{token} "
+    if 100 <= at < 112:
+        head = "\n\n| one | two | three | four |\n|---|---|---|---|\n" if at == 100 else ""
+        return f"{head}| {token} " + ("|\n" if at % 4 == 3 else "")
+    return f"**{token}** " if at % 7 == 0 else f"{token} "
 
 
 class Stats:
@@ -103,7 +124,7 @@ class Plan:
 
     def __init__(self, defaults: argparse.Namespace, body: dict) -> None:
         self.tokens, self.rate, self.ttft = defaults.tokens, defaults.rate, defaults.ttft
-        self.batch, self.say, self.key = 1, 0, ""
+        self.batch, self.say, self.markdown, self.key = 1, 0, 0, ""
         self.fail, self.times, self.drop, self.stall, self.stall_for = 0, 0, -1, -1, 0.0
         self.model = str(body.get("model", "fake"))
         self.stream = bool(body.get("stream"))
@@ -119,7 +140,7 @@ class Plan:
             turns.append(parse_calls(text, found.end()))
         for found in _OPTIONS.findall(text or ""):
             for name, _, value in (item.partition("=") for item in found.split()):
-                if name in ("tokens", "batch", "say", "fail", "times", "drop", "stall"):
+                if name in ("tokens", "batch", "say", "markdown", "fail", "times", "drop", "stall"):
                     setattr(self, name, int(value))
                 elif name in ("rate", "ttft"):
                     setattr(self, name, float(value))
@@ -267,9 +288,11 @@ class Server(asyncio.Protocol):
             self.sent += count
             return json.dumps(words)[1:-1].encode()
         now = time.time_ns() // 1000
-        out = b"".join(b"%d@%d " % (self.sent + i, now) for i in range(count))
+        numbers = range(self.sent, self.sent + count)
         self.sent += count
-        return out
+        if self.plan.markdown:
+            return json.dumps("".join(dressed(number, f"{number}@{now}") for number in numbers))[1:-1].encode()
+        return b"".join(b"%d@%d " % (number, now) for number in numbers)
 
     def step(self) -> None:
         plan = self.plan
