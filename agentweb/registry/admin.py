@@ -14,6 +14,7 @@ from agentweb.registry.models import Agent, Budget, GoalCheck, Tool
 from agentweb.registry.outside_admin import OutsideToolAdmin
 from agentweb.registry.policy_admin import PolicyAdmin, PolicyVersionAdmin
 from agentweb.registry.prompt_admin import PromptAdmin
+from agentweb.registry.request_admin import RequestTemplatesAdmin
 from agentweb.registry.secret_admin import SecretAdmin
 from agentweb.registry.source_admin import McpServerAdmin
 
@@ -26,6 +27,7 @@ __all__ = [
     "PolicyAdmin",
     "PolicyVersionAdmin",
     "PromptAdmin",
+    "RequestTemplatesAdmin",
     "SecretAdmin",
     "ToolAdmin",
 ]

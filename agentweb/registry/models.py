@@ -18,7 +18,7 @@ from agentweb.registry.goal_models import GoalCheck
 from agentweb.registry.policy_models import Policy, PolicyRule, PolicyVersion, Risk
 from agentweb.registry.prompt_models import Prompt, PromptVersion
 from agentweb.registry.secret_models import Secret
-from agentweb.registry.source_models import HttpApi, McpServer, ToolSource
+from agentweb.registry.source_models import HttpApi, McpServer, RequestTemplates, ToolSource
 from agentweb.teams.models import Team
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "PolicyVersion",
     "Prompt",
     "PromptVersion",
+    "RequestTemplates",
     "Risk",
     "Secret",
     "Strategy",

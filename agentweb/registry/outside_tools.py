@@ -16,6 +16,7 @@ CALLERS: dict[str, str] = {
     ToolSource.Kind.MCP_STDIO: "agentweb.registry.mcp_servers.caller",
     ToolSource.Kind.MCP_HTTP: "agentweb.registry.mcp_servers.caller",
     ToolSource.Kind.OPENAPI: "agentweb.registry.http_apis.caller",
+    ToolSource.Kind.REQUEST: "agentweb.registry.request_tools.caller",
 }
 NO_CALLER = "Tools of this kind cannot be called by this version."
 

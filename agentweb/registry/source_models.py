@@ -62,3 +62,12 @@ class HttpApi(ToolSource):
         proxy = True
         verbose_name = _("HTTP API")
         verbose_name_plural = _("HTTP APIs")
+
+
+class RequestTemplates(ToolSource):
+    """The same rows, as far as they are templates of requests."""
+
+    class Meta:
+        proxy = True
+        verbose_name = _("templates of requests")
+        verbose_name_plural = _("templates of requests")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 
 from agentweb.engine.messages import Json
-from agentweb.engine.outside import HttpAnswer
+from agentweb.engine.outside import HttpAnswer, HttpRequest
 from agentweb.engine.ports import Output, Progress, ToolContext, ToolError
 from agentweb.engine.redaction import REMOVED
 from agentweb.toolbox.definitions import Definition
@@ -32,11 +32,14 @@ class ApiCaller:
         where = address(self.base, definition.raw, arguments)
         return for_model(f"Sends {definition.raw['method']} to {where} ({self.name}).", LONGEST_ERROR)
 
+    def asked(self, definition: Definition, arguments: Mapping[str, Json]) -> HttpRequest:
+        """The request of a call, with all that is secret. Raises ToolError."""
+        return request(self.base, definition.raw, arguments, self.credentials, self.limit_s)
+
     async def steps(
         self, definition: Definition, arguments: Mapping[str, Json], context: ToolContext
     ) -> AsyncGenerator[Progress | Output, None]:
-        asked = request(self.base, definition.raw, arguments, self.credentials, self.limit_s)
-        answer = await context.http.send(asked)
+        answer = await context.http.send(self.asked(definition, arguments))
         text = self._clean(await _told(answer, context))
         status = _status(answer.status)
         if not 200 <= answer.status < 300:

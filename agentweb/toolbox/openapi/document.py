@@ -30,11 +30,7 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 
 def read(text: str) -> dict[str, Any]:
     """The document as plain JSON values. Raises BadDocument."""
-    if len(text) > LONGEST:
-        raise BadDocument(f"It is longer than {LONGEST // 1_000_000} million characters.")
-    value = _json(text) if text.lstrip().startswith("{") else _yaml(text)
-    if not isinstance(value, dict):
-        raise BadDocument("It is no object with names and values.")
+    value = plain(text)
     version = value.get("openapi")
     if not isinstance(version, str) or not VERSIONS.match(version):
         older = "swagger" in value
@@ -43,6 +39,16 @@ def read(text: str) -> dict[str, Any]:
         )
     if not isinstance(value.get("paths"), dict) or not value["paths"]:
         raise BadDocument("It has no paths.")
+    return value
+
+
+def plain(text: str) -> dict[str, Any]:
+    """What stands in the text, as plain JSON values. Raises BadDocument."""
+    if len(text) > LONGEST:
+        raise BadDocument(f"It is longer than {LONGEST // 1_000_000} million characters.")
+    value = _json(text) if text.lstrip().startswith("{") else _yaml(text)
+    if not isinstance(value, dict):
+        raise BadDocument("It is no object with names and values.")
     return value
 
 
