@@ -5,7 +5,6 @@ then each step is told in a line. It ends itself, and its process group, when no
 """
 
 import asyncio
-import contextlib
 import json
 import os
 import signal
@@ -20,6 +19,7 @@ from typing import IO, Any
 
 from agentweb.engine.messages import Json
 from agentweb.engine.ports import Output, Progress, ToolContext, ToolError, ToolSuspension, ToolUnavailable
+from agentweb.toolbox.ending import end
 
 LONGEST_LINE = 64 * 1024 * 1024  # bytes; a result is one line
 ERRORS: dict[str, type[Exception]] = {"ToolError": ToolError, "ToolUnavailable": ToolUnavailable}
@@ -61,10 +61,7 @@ async def steps(
         if await process.wait():
             raise ProcessFailed(f"The tool's process ended with {process.returncode}.")
     finally:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.stdin.close()
-        await process.wait()
+        await end(process)
 
 
 def _step(told: dict[str, Any]) -> Progress | Output:

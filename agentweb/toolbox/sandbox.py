@@ -7,7 +7,6 @@ import asyncio
 import contextlib
 import os
 import shutil
-import signal
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,8 @@ from enum import StrEnum
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+
+from agentweb.toolbox.ending import end
 
 NOBODY = 65534
 PLACE = "/workspace"
@@ -91,12 +92,7 @@ async def run(command: Sequence[str], folder: Path, limits: Limits) -> Ended:
     try:
         return await _ended(process, folder, limits)
     finally:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        assert process.stdout is not None
-        while await process.stdout.read(65_536):  # else the end of a process whose words nobody takes is not noticed
-            pass
-        await process.wait()
+        await end(process)
 
 
 async def _ended(process: asyncio.subprocess.Process, folder: Path, limits: Limits) -> Ended:
