@@ -112,8 +112,8 @@ def calls(draw: st.DrawFn, place: str, least: int = 0) -> tuple[ToolCall, ...]:
 
 
 class Model:
-    """Draws what it says, so that it can be asked as often as the story needs; in the end it only answers. What it
-    reports has a cost that is reported only once, and so tells which answer it was."""
+    """Draws what it says, so that it can be asked as often as the story needs; in the end it only answers. What each
+    answer costs is a power of two of its own, so that any sum tells which answers are in it."""
 
     def __init__(self, draw: st.DrawFn, shell: Shell, *, stuck: bool) -> None:
         self.draw, self.shell, self.stuck = draw, shell, stuck
@@ -124,7 +124,7 @@ class Model:
     def pop(self, _: int) -> Says:
         self.said += 1
         says = self.says(self.shell.model.requests[-1].purpose)
-        cost = Decimal(self.said)
+        cost = Decimal(2**self.said)
         usage = Usage(input_tokens=self.draw(st.sampled_from([0, 60, 200])), output_tokens=5, cost=cost)
         if not says.error:
             self.reported[cost] = usage
@@ -187,14 +187,22 @@ def reopens(event: Event) -> bool:
 
 
 def check_usage(shell: Shell, model: Model) -> None:
-    """What is recorded as spent is what the model reported, each answer once; the end tells the sum."""
+    """What is recorded as spent is what the model reported, each answer once, or of a summary that took several all of
+    those; the end tells the sum."""
     recorded = [event.usage for event in shell.events if isinstance(event, ANSWERS) and event.usage.cost]
-    assert len({usage.cost for usage in recorded}) == len(recorded)
-    assert all(replace(usage, seconds=0) == model.reported[usage.cost] for usage in recorded)
+    answers = [[model.reported[cost] for cost in powers(int(usage.cost))] for usage in recorded]
+    assert all(replace(usage, seconds=0) == sum(each, Usage()) for usage, each in zip(recorded, answers, strict=True))
+    costs = [answer.cost for each in answers for answer in each]
+    assert len(set(costs)) == len(costs)
     asked = sum(isinstance(event, ModelRequested | SummaryRequested) for event in shell.events)
     for total in (event.usage for event in shell.events if isinstance(event, RunFinished)):
         assert total == shell.usage
         assert (total.cost, total.model_calls) == (sum(usage.cost for usage in recorded), asked)
+
+
+def powers(number: int) -> list[Decimal]:
+    """The powers of two that it is the sum of."""
+    return [Decimal(2**bit) for bit in range(number.bit_length()) if number >> bit & 1]
 
 
 def check_history(messages: Iterable[Message]) -> None:
