@@ -13,7 +13,7 @@ from agentweb.registry.snapshots import DEFAULT_MODEL, SCRIPTED_MODEL
 from agentweb.teams.models import Membership, Role, Team, User
 
 PEOPLE = (("admin", Role.ADMIN), ("ann", Role.MEMBER), ("ben", Role.MEMBER), ("rita", Role.REVIEWER))
-EVERYDAY = ("current_time", "calculator", "weather")
+EVERYDAY = ("current_time", "calculator", "weather", "ask_user", "fetch_web_page", "run_python")
 WORKSPACE = ("list_files", "read_file", "search_files", "write_file", "edit_file", "delete_file")
 RULES = (
     (Risk.LOW, PolicyRule.Says.ALLOW, False),
@@ -83,7 +83,7 @@ def _prompt() -> None:
 def _agents() -> None:
     if Agent.objects.exists():
         return
-    _agent("Assistant", "Answers questions about time, sums and weather.", EVERYDAY)
+    _agent("Assistant", "Answers questions, computes, and reads pages of the web.", EVERYDAY)
     _agent(
         "Builder",
         "Reads and writes files in the conversation's workspace; asks before it changes anything.",

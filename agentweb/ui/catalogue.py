@@ -37,7 +37,7 @@ KEYWORDS = {
 }
 # What a new site says about its first agents.
 DEMO_AGENTS = (
-    "Answers questions about time, sums and weather.",
+    "Answers questions, computes, and reads pages of the web.",
     "Reads and writes files in the conversation's workspace; asks before it changes anything.",
 )
 # Fixed, so that the same words always make the same file.

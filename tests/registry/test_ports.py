@@ -16,7 +16,7 @@ from agentweb.engine.enums import ErrorKind, Risk
 from agentweb.engine.ports import Allow, Ask, Deny, ModelError, ModelRequest
 from agentweb.llm.native import OpenAIModel
 from agentweb.llm.scripted.model import ScriptedModel
-from agentweb.registry import catalog, services, snapshots
+from agentweb.registry import catalog, demo, services, snapshots
 from agentweb.registry.models import ChatModel, Policy, PolicyRule, Tool
 from agentweb.registry.policies import Who, standing
 from agentweb.registry.ports import AgentTools, model_for, warm_up
@@ -36,7 +36,7 @@ def tools_of(agent) -> AgentTools:
 
 def test_an_agent_finds_its_own_tools_and_no_other(cast):
     assistant, builder = tools_of(cast.agent), tools_of(cast.builder)
-    assert sorted(spec.name for spec in assistant.specs) == ["calculator", "current_time", "weather"]
+    assert {spec.name for spec in assistant.specs} == set(demo.EVERYDAY)
     assert assistant.find("write_file") is None
     assert builder.find("write_file").spec.name == "write_file"
     assert assistant.find("no_such_tool") is None
