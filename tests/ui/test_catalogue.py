@@ -64,3 +64,7 @@ def test_the_command_keeps_what_is_translated(settings, tmp_path, capsys):
     assert (target / "django.mo").exists()
     with (target / "django.po").open("rb") as file:
         assert read_po(file).get("Sign in").string == "登录"
+
+
+def test_people_are_addressed_in_one_way():
+    assert [str(message.id) for message in catalogue.stored() if "您" in str(message.string)] == []
