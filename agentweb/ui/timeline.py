@@ -14,8 +14,9 @@ from agentweb.runs.timeline import RunView
 from agentweb.ui import reasons
 from agentweb.ui.calls import CallCard, call_card, labels
 from agentweb.ui.goals import GoalLine, goal_lines
-from agentweb.ui.questions import QuestionCard, is_open, question_card
+from agentweb.ui.questions import is_open, question_card
 from agentweb.ui.states import State, run_state
+from agentweb.ui.steps import Item, Steps, folded
 
 STOPS = (
     (StopAfter.REASONING.value, _("After the next thought, before tools run")),
@@ -29,22 +30,12 @@ SHOWN_QUEUE = (QueuedMessage.Status.QUEUED, QueuedMessage.Status.RETURNED)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A message, its calls, and what people were asked about the run before the next message."""
-
-    message: Message
-    cards: list[CallCard]
-    questions: list[QuestionCard]
-
-
-@dataclass(frozen=True, slots=True)
 class RunPart:
     """One run. Everything that may be done with it is decided here, never in a template. ``more_turns``: with so many
     it can be continued; 0 when it cannot."""
 
     run: Run
-    entries: list[Entry]
-    questions: list[QuestionCard]
+    items: list[Item | Steps]
     queue: list[QueuedMessage]
     state: State
     sentence: str
@@ -63,8 +54,7 @@ class RunPart:
     @property
     def asks(self) -> bool:
         """Somebody must say whether the run may go on at all."""
-        behind = (question for entry in self.entries for question in entry.questions)
-        return any(question.open for question in (*self.questions, *behind))
+        return any(isinstance(item, Item) and item.question and item.question.open for item in self.items)
 
     @property
     def queue_waits(self) -> bool:
@@ -82,14 +72,13 @@ def run_parts(views: Iterable[RunView], *, may: Rights, latest: Run | None) -> l
 
 def _run_part(view: RunView, names: dict[str, str], may: Rights, latest: Run | None) -> RunPart:
     run = view.run
-    entries, first = _entries(view, names)
+    items = _items(view, names)
     unanswered = not run.live and run.outcome not in (Run.Outcome.ANSWERED, Run.Outcome.LIMIT_REACHED)
     is_latest = latest is not None and latest.pk == run.pk
     may_continue = may.write and is_latest and run.outcome == Run.Outcome.LIMIT_REACHED
     return RunPart(
         run=run,
-        entries=entries,
-        questions=first,
+        items=list(items) if run.live else folded(items),
         queue=[queued for queued in view.queue if queued.status in SHOWN_QUEUE],
         state=run_state(run, view.calls, names, asks=any(map(is_open, view.questions))),
         sentence=reasons.sentence(run.reason) if run.reason != Reason.DONE else "",
@@ -106,14 +95,16 @@ def _run_part(view: RunView, names: dict[str, str], may: Rights, latest: Run | N
     )
 
 
-def _entries(view: RunView, names: dict[str, str]) -> tuple[list[Entry], list[QuestionCard]]:
-    """The messages, each with the questions behind it, and the questions that came before all of them."""
-    entries = [Entry(message, cards_of(message, names), []) for message in view.entries]
-    first: list[QuestionCard] = []
-    for question in view.questions:
-        before = [entry for entry in entries if entry.message.created_at <= question.created_at]
-        (before[-1].questions if before else first).append(question_card(question))
-    return entries, first
+def _items(view: RunView, names: dict[str, str]) -> list[Item]:
+    """Each message with its calls, and each question behind the last message before it."""
+    questions = sorted(view.questions, key=lambda question: question.created_at)
+    items: list[Item] = []
+    for message in view.entries:
+        while questions and questions[0].created_at < message.created_at:
+            items.append(Item(question=question_card(questions.pop(0))))
+        items.append(Item(message))
+        items += [Item(card=card) for card in cards_of(message, names)]
+    return [*items, *(Item(question=question_card(question)) for question in questions)]
 
 
 def cards_of(message: Message, names: dict[str, str]) -> list[CallCard]:

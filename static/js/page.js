@@ -74,7 +74,19 @@
     if (link.pathname !== location.pathname || !document.getElementById(link.hash.slice(1))) return;
     event.preventDefault();
     location.hash = link.hash;
+    unfold();
   });
+
+  // What a link leads to may stand among folded steps.
+  function unfold() {
+    const place = document.getElementById(location.hash.slice(1));
+    const steps = place?.closest("details.steps:not([open])");
+    if (!steps) return;
+    steps.open = true;
+    place.scrollIntoView();
+  }
+  window.addEventListener("hashchange", unfold);
+  unfold();
 
   // --- times --------------------------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ const ageless = (card) => { // how long ago something was seen depends on when o
   return copy.textContent;
 };
 return [...document.querySelectorAll("#log .run")].flatMap((run) => [
-  ...[...run.querySelector(".entries").children].flatMap((each) => [
+  ...[...run.querySelectorAll(".entries > :not(.steps), .steps > :not(summary)")].flatMap((each) => [
     `${each.id} ${each.className.trim()} ${each.hidden ? "hidden" : ""}`,
     ...(each.matches(".message")
       ? [each.querySelector(".thinking-text")?.textContent ?? "", each.querySelector(".body").innerHTML.trim()]

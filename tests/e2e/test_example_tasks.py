@@ -73,7 +73,8 @@ def _as_read(chat: Chat, asked: int, program: Program) -> Told:
     expect(chat.calls, "each card is fetched by itself").to_have_count(len(behind.calls))
     expect(chat.page.locator('.call[data-status="started"]')).to_have_count(0)
     cards = chat.calls.evaluate_all(
-        "cards => cards.map(card => [card.querySelector('.call-name').innerText, card.dataset.status, card.className])"
+        "cards => cards.map("
+        "card => [card.querySelector('.call-name').textContent, card.dataset.status, card.className])"
     )
     calls = tuple((LABELS[label], "failed" if "failed" in css else status) for label, status, css in cards)
     return Told(calls, asked, chat.answer.inner_text(), OUTCOMES[outcome], behind.usage, behind.files)
