@@ -45,6 +45,8 @@ _CONVERSATION = fixed.Query(
 _RUN = fixed.Query(
     lambda public_id: (
         Run.objects.select_related("conversation__team", "conversation__owner", "conversation__agent", "requested_by")
+        .select_related("snapshot")
+        .defer("snapshot__data")
         .filter(public_id=public_id, conversation__deleted_at=None)
         .order_by()
     ),

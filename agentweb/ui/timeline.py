@@ -8,6 +8,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from agentweb.engine.enums import Reason, StopAfter
+from agentweb.runs.bounds import bounds_of
 from agentweb.runs.models import Call, Message, QueuedMessage, Run
 from agentweb.runs.rights import Rights
 from agentweb.runs.timeline import RunView
@@ -32,7 +33,7 @@ SHOWN_QUEUE = (QueuedMessage.Status.QUEUED, QueuedMessage.Status.RETURNED)
 @dataclass(frozen=True, slots=True)
 class RunPart:
     """One run. Everything that may be done with it is decided here, never in a template. ``more_turns``: with so many
-    it can be continued; 0 when it cannot."""
+    it can be continued; 0 when it cannot. ``most_turns``: of a run that goes on, so many at most; else 0."""
 
     run: Run
     items: list[Item | Steps]
@@ -48,6 +49,7 @@ class RunPart:
     may_resume: bool
     newest: bool
     more_turns: int
+    most_turns: int
     goals: list[GoalLine]
     stops = STOPS
 
@@ -91,6 +93,7 @@ def _run_part(view: RunView, names: dict[str, str], may: Rights, latest: Run | N
         newest=is_latest or run.live,
         may_resume=may.decide and run.held_at is not None and run.halt_id is None,
         more_turns=run.agent.max_turns if may_continue else 0,
+        most_turns=bounds_of(run).turns if run.live and run.turns else 0,
         goals=goal_lines(run.goals),
     )
 

@@ -15,7 +15,7 @@ from agentweb.engine.usage import Usage
 from agentweb.runs import journal, services
 from agentweb.runs.models import Run
 from tests.cast import Cast, make_worker
-from tests.chat.views.person import HTMX, browser, html_of
+from tests.chat.views.person import HTMX, browser, html_of, text_of
 from tests.runs.lost_call import suspended_calls, unknown_call
 from tests.runs.waiting_call import waiting_approvals
 from tests.runs.waiting_question import waiting_question
@@ -85,6 +85,19 @@ def test_it_says_by_itself_what_it_says_below_the_whole_run(cast, become, words)
     )
     assert alone == below
     assert words in alone[0]
+
+
+def test_it_says_which_turn_this_is_as_long_as_the_run_goes_on(cast):
+    run, client, most = cast.run(), browser(cast.owner), f"of {cast.agent.max_turns}"
+
+    def words() -> str:
+        return text_of(client.get(f"/cards/run/{run.public_id}", headers=HTMX))
+
+    assert most not in words(), "it has not begun"
+    calling(cast, run, 2)
+    assert f"turn 2 {most}" in words() and "2 turns" not in words()
+    Run.objects.filter(pk=run.pk).update(status="finished", outcome="cancelled", model_calls=2)
+    assert "2 turns" in words() and most not in words()
 
 
 def test_it_takes_as_much_work_after_many_turns_as_after_one(cast):
