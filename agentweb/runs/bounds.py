@@ -1,6 +1,7 @@
 """How far a run may go, as its snapshot says."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +12,11 @@ MOST_KNOWN = 500
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """``turns``: after so many the run ends; ``context_size``: tokens that its model can read and write in one call.
-    0 where the snapshot does not say."""
+    """``turns``: after so many the run ends; 0 where the snapshot does not say. ``windows``: how many tokens
+    each of its models can read and write in one call, by name, where that is known."""
 
     turns: int
-    context_size: int
+    windows: Mapping[str, int]
 
 
 _KNOWN: dict[str, Bounds] = {}  # by digest: what has that digest never changes, and footers ask after every step
@@ -32,4 +33,6 @@ def bounds_of(run: Run) -> Bounds:
 
 
 def _read(data: dict[str, Any]) -> Bounds:
-    return Bounds(data.get("max_turns") or 0, (data.get("model") or {}).get("context_size") or 0)
+    models = [data.get(name) or {} for name in ("cheaper", "fallback", "model")]
+    windows = {model.get("name", ""): model["context_size"] for model in models if model.get("context_size")}
+    return Bounds(data.get("max_turns") or 0, windows)

@@ -1,5 +1,6 @@
 """What was spent in a turn and in a whole conversation, from what stands with messages and runs."""
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from decimal import Decimal
@@ -7,9 +8,12 @@ from typing import Any
 
 from django.db.models import Sum
 
+from agentweb.engine.events import ModelRequested
 from agentweb.engine.usage import Usage
-from agentweb.runs.models import Conversation, Message
+from agentweb.runs.bounds import bounds_of
+from agentweb.runs.models import Conversation, Message, Run
 
+LATELY = 5  # requests among which the one for the last answer is looked for
 COUNTED = tuple(field.name for field in fields(Usage))
 
 
@@ -34,6 +38,38 @@ def of_turns(messages: Iterable[Message]) -> list[TurnTotals]:
         if message.usage:
             found[message.turn] = found.get(message.turn, Usage()) + stored(message.usage)
     return [TurnTotals(turn, found[turn]) for turn in sorted(found)]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """How full a model's window was after its last answer: ``tokens`` of the ``size`` that it has; ``estimated`` when
+    nobody counted them."""
+
+    tokens: int
+    size: int
+    estimated: bool
+
+    @property
+    def percent(self) -> int:
+        return round(100 * self.tokens / self.size)
+
+
+def window_after(run: Run, messages: Iterable[Message]) -> Window | None:
+    """From the messages of the run, in order. None where the model said nothing, and where its size is not known."""
+    answers = [row for row in messages if row.role == Message.Role.ASSISTANT and row.usage]
+    if not answers or answers[-1].status != Message.Status.FINISHED:
+        return None
+    size = bounds_of(run).windows.get(_model_of(run, answers[-1]), 0)
+    usage = stored(answers[-1].usage)
+    tokens = usage.input_tokens + usage.output_tokens
+    return Window(tokens, size, bool(usage.estimated_calls)) if size and tokens else None
+
+
+def _model_of(run: Run, message: Message) -> str:
+    """Another one than the agent's own may have answered."""
+    requests = run.events.filter(kind=ModelRequested.__name__).order_by("-number").values_list("payload", flat=True)
+    read = (json.loads(payload) for payload in requests[:LATELY])
+    return next((data["model"] for data in read if data["message"] == str(message.public_id)), "")
 
 
 def stored(usage: dict[str, Any]) -> Usage:

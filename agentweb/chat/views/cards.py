@@ -69,10 +69,12 @@ def run_spent(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
     """What a run has spent, turn by turn, and the whole conversation with it."""
     run = selectors.run_for(request.user, public_id)
     conversation = run.conversation
+    messages = list(run.messages.only("public_id", "role", "status", "turn", "usage"))
     context = {
         "run": run,
         "conversation": conversation,
-        "turns": totals.of_turns(run.messages.only("turn", "usage")),
+        "turns": totals.of_turns(messages),
+        "window": totals.window_after(run, messages),
         "whole": totals.of_conversation(conversation),
     }
     if is_fragment(request):

@@ -14,13 +14,13 @@ COUNTED = Usage(input_tokens=1200, cached_tokens=200, output_tokens=34, thinking
 GUESSED = Usage(input_tokens=1300, output_tokens=40, cost=Decimal("0.5"), estimated_calls=1)
 
 
-def two_turns(cast: Cast) -> Run:
+def two_turns(cast: Cast, model: str = "scripted") -> Run:
     """For the second of them nobody counted the tokens."""
     run = cast.run()
     holder = journal.claim(str(run.public_id), make_worker())
     for turn, usage in ((1, COUNTED), (2, GUESSED)):
         message = f"6a0f7b5e-0000-4000-8000-00000000000{turn}"
-        journal.append(holder, (events.TurnStarted(turn), events.ModelRequested(message, turn, 1, "scripted", "d")))
+        journal.append(holder, (events.TurnStarted(turn), events.ModelRequested(message, turn, 1, model, "d")))
         journal.append(holder, (events.MessageFinished(AssistantMessage(message, "I look."), usage),))
     return Run.objects.get(pk=run.pk)
 
@@ -30,6 +30,7 @@ TURN_BY_TURN = (
     "Turn 2 tokens: ≈ 1,300 in (0 cached), ≈ 40 out cost ≈ 0.5 "
     "The whole run tokens: ≈ 2,500 in (200 cached), ≈ 74 out ≈ 10 of them thinking cost ≈ 0.75 "
     "The whole conversation tokens: ≈ 2,500 in (200 cached), ≈ 74 out ≈ 10 of them thinking cost ≈ 0.75 "
+    "The model's window after the last turn context ≈ 4 % of 32,000 "
     "≈ is an estimate"
 )
 
@@ -55,3 +56,8 @@ def test_programs_read_the_same(cast, client):
     told = client.get(f"/api/v1/conversations/{run.conversation.public_id}").json()["usage"]
     assert told == client.get(f"/api/v1/runs/{run.public_id}").json()["usage"]
     assert (told["cost"], told["input_tokens"], told["estimated_calls"]) == ("0.75000000", 2500, 1)
+
+
+def test_nothing_is_said_of_a_window_whose_size_nobody_knows(cast):
+    run = two_turns(cast, model="another one")
+    assert "window" not in text_of(browser(cast.owner).get(f"/runs/{run.public_id}/spent", headers=HTMX))
