@@ -53,6 +53,7 @@ for router in (conversations.router, runs.router, approvals.router, files.router
 STATUS = {
     errors.NotFound: 404,
     errors.Forbidden: 403,
+    errors.TooEarly: 503,  # what programs that call an address back try again
     errors.Conflict: 409,
     errors.Invalid: 422,
     paths.NotFound: 404,
@@ -64,7 +65,9 @@ STATUS = {
 @api.exception_handler(errors.RequestError)
 def request_error(request: HttpRequest, error: errors.RequestError) -> HttpResponse:
     status = next(code for kind, code in STATUS.items() if isinstance(error, kind))
-    return problem(status, error.text, errors=getattr(error, "errors", ()), state=getattr(error, "state", None))
+    headers = {"Retry-After": "2"} if isinstance(error, errors.TooEarly) else None
+    more = {"errors": getattr(error, "errors", ()), "state": getattr(error, "state", None)}
+    return problem(status, error.text, headers=headers, **more)
 
 
 @api.exception_handler(paths.WorkspaceError)

@@ -30,14 +30,11 @@ Reporter = Callable[[Report], None]
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What came of a call: its result, after how many attempts, or how old an answer is that was kept.
-
-    ``told``: the tool itself says that it failed, so nothing is left half done."""
+    """What came of a call: its result, after how many attempts, or how old an answer is that was kept."""
 
     result: ToolResult
     attempts: int = 1
     kept_s: float | None = None
-    told: bool = False
 
 
 async def execute(work: Work, candidate: Candidate, report: Reporter) -> None:
@@ -59,13 +56,13 @@ async def execute(work: Work, candidate: Candidate, report: Reporter) -> None:
 
 
 def _instead(setup: Setup, candidate: Candidate, made: Made) -> str:
-    """The tool that is used instead of one that failed, none twice. Where what failed may have done a part of what it
-    was to do, none: that part would be done again."""
+    """The tool that is used instead of one that failed, none twice. None for what changes something and may not be run
+    twice, whatever it says of its failure: a part of it may have happened, and would happen again."""
     spec, entry = candidate.tool.spec, candidate.entry
     tried = {each.tool for each in entry.failures} | {spec.name}
     if not made.result.is_error or not spec.fallback or spec.fallback in tried:
         return ""
-    harmless = spec.reads or spec.repeatable or made.told
+    harmless = spec.reads or spec.repeatable
     return spec.fallback if harmless and setup.tools.find(spec.fallback) else ""
 
 
@@ -100,7 +97,7 @@ class _Attempts:
         except ToolSuspension as suspension:
             return suspension
         except ToolError as error:
-            return self._failed(str(error) or sentences.crashed(error), told=True)
+            return self._failed(str(error) or sentences.crashed(error))
         except asyncio.CancelledError as error:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
@@ -141,8 +138,8 @@ class _Attempts:
         logger.error("The tool %s failed", self._candidate.entry.tool, exc_info=error)
         return self._failed(sentences.crashed(error))
 
-    def _failed(self, text: str, kind: ResultKind = ResultKind.ERROR, *, told: bool = False) -> Made:
-        return Made(ToolResult(self._candidate.entry.call.id, text, kind), self._count, told=told)
+    def _failed(self, text: str, kind: ResultKind = ResultKind.ERROR) -> Made:
+        return Made(ToolResult(self._candidate.entry.call.id, text, kind), self._count)
 
 
 def _retries(spec: ToolSpec) -> int:

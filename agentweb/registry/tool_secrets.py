@@ -5,14 +5,23 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
+from agentweb.engine.disguises import without
 from agentweb.engine.messages import Json
-from agentweb.engine.ports import Done, Finding, Output, Preview, Progress, Tool, ToolContext, ToolError, ToolSuspension
-from agentweb.engine.redaction import REMOVED
+from agentweb.engine.ports import (
+    Done,
+    Finding,
+    Output,
+    Preview,
+    Progress,
+    Tool,
+    ToolContext,
+    ToolError,
+    ToolSuspension,
+    ToolUnavailable,
+)
 from agentweb.engine.reversing import Reverse
 from agentweb.registry import secrets
 from agentweb.registry.secret_models import Secret
-
-SHORTEST_REMOVED = 6  # characters; what is shorter occurs in any text
 
 
 def with_secrets(tools: Mapping[str, Tool]) -> dict[str, Tool]:
@@ -35,6 +44,10 @@ def _plain(stored: str) -> str:
         return secrets.decrypt(stored)
     except secrets.SecretUnreadable:
         return ""
+
+
+class Crashed(Exception):
+    """A tool failed in a way that it did not foresee; without the secrets that its own words held."""
 
 
 class DiscreetTool:
@@ -68,13 +81,14 @@ class DiscreetTool:
                     else:
                         yield replace(step, content=self._text(step.content), full=self._text(step.full))
         except ToolError as error:
-            raise ToolError(self._text(str(error))) from None
+            kind = ToolUnavailable if isinstance(error, ToolUnavailable) else ToolError
+            raise kind(self._text(str(error))) from None
         except ToolSuspension as suspension:
             raise ToolSuspension(self._text(suspension.prompt), self._clean(suspension.schema)) from None
         except Exception as error:
             if self._text(str(error)) == str(error):
                 raise
-            raise ToolError(f"The tool failed unexpectedly: {type(error).__name__}: {self._text(str(error))}") from None
+            raise Crashed(f"{type(error).__name__}: {self._text(str(error))}") from None
 
     async def check(self, arguments: Mapping[str, Json], context: ToolContext) -> Finding:
         found = await self._tool.check(arguments, self._given(context))
@@ -84,10 +98,7 @@ class DiscreetTool:
         return replace(context, secrets=dict(self._had))
 
     def _text(self, text: str) -> str:
-        for value in self._had.values():
-            if len(value) >= SHORTEST_REMOVED:
-                text = text.replace(value, REMOVED)
-        return text
+        return without(text, self._had.values())
 
     def _clean(self, value: Any) -> Any:
         match value:

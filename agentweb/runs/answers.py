@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from agentweb.registry import answer_addresses
 from agentweb.runs import fitting, journal, outbox, services
 from agentweb.runs.decisions import MAX_COMMENT
-from agentweb.runs.errors import Conflict, Forbidden, Invalid, NotFound
+from agentweb.runs.errors import Conflict, Forbidden, Invalid, NotFound, TooEarly
 from agentweb.runs.fitting import MAX_CONTENT
 from agentweb.runs.models import Approval, Call, CallAnswer, Run
 from agentweb.runs.words import words_of
@@ -84,12 +84,15 @@ def receive(*, token: str, content: str) -> Call:
     """A program answers a suspended call at the signed address that it was given; the run goes on with it.
 
     Raises Forbidden for an address that this site did not give out, or too long ago; NotFound when the call is gone;
-    Conflict, with the true state, when it does not wait or was answered; Invalid for what it cannot take."""
+    Conflict, with the true state, when it does not wait or was answered, TooEarly when it will in a moment; Invalid for
+    what it cannot take."""
     call = _signed_for(token)
     with transaction.atomic():
         _locked(call.run)
         given = [Given(str(call.public_id), content)]
         _make_sense(given, "")
+        if Call.objects.filter(pk=call.pk, status=Call.Status.STARTED).exists():  # it gave out the address just now
+            raise TooEarly(_("The call does not wait yet. Send the answer again in a moment."), {"status": "started"})
         (row,) = _suspended(call.run, given)
         _store(call.run, [CallAnswer(run=call.run, call=row, content=fitting.text_of(row, content), given_by=None)])
     return call

@@ -28,6 +28,10 @@ class Conflict(RequestError):
         self.state = dict(state or {})
 
 
+class TooEarly(Conflict):
+    """What is sent will be taken in a moment, and not yet."""
+
+
 class Invalid(RequestError):
     """What was sent is not acceptable. ``errors`` are (path, message) pairs."""
 

@@ -34,8 +34,7 @@ def undo(*, user: User, call: Call) -> Run:
     Raises Forbidden; Conflict when the call cannot be taken back, or another run is at work."""
     conversation = call.run.conversation
     services.needs(conversation.may.write)
-    if call.undone_at:
-        raise Conflict(_("This call has been undone already."), {"undone_at": call.undone_at.isoformat()})
+    _still_done(call)
     reverse = reverse_of(call)
     if reverse is None:
         raise Conflict(_("This call cannot be undone."), {"status": call.status})
@@ -43,11 +42,20 @@ def undo(*, user: User, call: Call) -> Run:
     run = Run(conversation=conversation, agent=conversation.agent, requested_by=user, undoes=call)
     try:
         with transaction.atomic():
+            _still_done(call)
             services.start_run(run, message, reversing.build(conversation.agent, reverse), reversing.TURNS)
             services.begun_by(message, run)
     except IntegrityError as error:
         raise Conflict(_("A run of this conversation is at work. Undo the call when it has ended."), {}) from error
     return run
+
+
+def _still_done(call: Call) -> None:
+    """Nobody has undone it, as the record is now; its row is locked inside a transaction. Raises Conflict."""
+    rows = Call.objects.select_for_update() if transaction.get_connection().in_atomic_block else Call.objects
+    undone_at = rows.values_list("undone_at", flat=True).get(pk=call.pk)
+    if undone_at:
+        raise Conflict(_("This call has been undone already."), {"undone_at": undone_at.isoformat()})
 
 
 def _words(call: Call) -> str:

@@ -37,6 +37,9 @@ class HttpFailed(ToolError):
     """The server could not be reached, or did not keep to HTTP."""
 
 
+LEADS_INSIDE = "A server of the internet may not lead to one inside."
+
+
 async def look_up(host: str, port: int) -> Sequence[str]:
     """The addresses of a name, as the system knows them. Raises OSError."""
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -67,9 +70,8 @@ class GuardedHttp:
             if hops > request.redirects:
                 raise HttpRefused(f"{_shown(url)} redirects too often: after {request.redirects} it was not followed.")
             try:
-                following = _Guard(self._allowed, self._lookup, target)
-                if following.inner and not guard.inner:
-                    raise HttpRefused("A server of the internet may not lead to one inside.")
+                stays = guard.went_inside and target.host == url.host
+                following = _Guard(self._allowed, self._lookup, target, from_outside=not (guard.inner or stays))
                 if target.origin() != url.origin():
                     request = replace(request, headers={})  # they may hold a secret for the first server
                 answer = await _ask(request, target, following)
@@ -98,15 +100,22 @@ def read_url(text: str) -> URL:
 
 
 class _Guard(AbstractResolver):
-    """Judges where one request goes: before it is sent by host and port, then by address, last at the connection."""
+    """Judges where one request goes: before it is sent by host and port, then by address, last at the connection.
 
-    def __init__(self, allowed: Allowed, lookup: Lookup, url: URL) -> None:
+    ``inner``: it goes to a server that is allowed by what the address says; ``went_inside``: a name led inside.
+    ``from_outside``: a server that is not known to be inside leads there."""
+
+    def __init__(self, allowed: Allowed, lookup: Lookup, url: URL, *, from_outside: bool = False) -> None:
         self._allowed = allowed
         self._lookup = lookup
+        self._from_outside = from_outside
         host, port = url.host or "", url.port or 0
         self._named = allowed.has_name(host, port)
         literal = _literal(host)
         self.inner = self._named or bool(literal and allowed.has_address(literal, port))
+        self.went_inside = False
+        if self.inner and from_outside:
+            raise HttpRefused(LEADS_INSIDE)
         if literal:
             self._judge(literal, port)
         elif host.rstrip(".").rpartition(".")[2][:1].isdecimal():
@@ -114,6 +123,8 @@ class _Guard(AbstractResolver):
 
     def _judge(self, address: str, port: int) -> None:
         """Raises HttpRefused."""
+        if self._from_outside and not is_public(address) and self._allowed.has_address(address, port):
+            raise HttpRefused(LEADS_INSIDE)
         if self._named or self._allowed.has_address(address, port):
             return
         if not is_public(address):
@@ -140,6 +151,7 @@ class _Guard(AbstractResolver):
         """The socket for an address, which is judged once more: nothing is connected to that was not."""
         family, kind, protocol, _name, (address, port, *_rest) = entry
         self._judge(address, port)
+        self.went_inside = not is_public(address)
         made = socket.socket(family, kind, protocol)
         made.setblocking(False)
         return made

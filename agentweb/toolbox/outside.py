@@ -5,7 +5,7 @@ from contextlib import aclosing
 from typing import Protocol
 
 from agentweb.engine.messages import Json
-from agentweb.engine.ports import Finding, Output, Preview, Progress, ToolContext, ToolError, Unsure
+from agentweb.engine.ports import Finding, Output, Preview, Progress, ToolContext, ToolError, ToolUnavailable, Unsure
 from agentweb.schema.problems import Problem
 from agentweb.schema.validate import validate
 from agentweb.toolbox.definitions import Definition
@@ -50,7 +50,8 @@ class OutsideTool:
                     yield step if isinstance(step, Progress) else to_output(step)
         except ToolError as error:
             text = for_model(str(error))
-            raise error if text == str(error) else ToolError(text) from error
+            kind = ToolUnavailable if isinstance(error, ToolUnavailable) else ToolError
+            raise error if text == str(error) else kind(text) from error
 
     async def check(self, arguments: Mapping[str, Json], context: ToolContext) -> Finding:
         """Nobody outside can be asked what became of a call."""

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from agentweb.registry import answer_addresses
 from agentweb.runs import transcripts
-from agentweb.runs.models import Conversation, Run
+from agentweb.runs.models import Call, Conversation, Run
 from tests.runs.lost_call import suspended_calls
 
 WANTED = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -36,6 +36,14 @@ def test_the_run_goes_on_with_the_answer_of_a_program(cast, asked):
     run = Run.objects.get()
     told = transcripts.load(run)[0].calls[str(asked.public_id)].answer
     assert (run.status, told.content, told.by) == ("queued", ROME, "a program")
+
+
+def test_a_program_that_is_too_fast_is_told_to_try_again(asked):
+    Call.objects.update(status="started")
+    answer = Client().post(at(asked), ROME, content_type="application/json")
+    assert (answer.status_code, answer["Retry-After"]) == (503, "2")
+    Call.objects.update(status="suspended")
+    assert post(at(asked))[0] == 202
 
 
 def test_an_address_counts_once(asked):

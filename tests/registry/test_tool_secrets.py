@@ -12,6 +12,7 @@ from agentweb.registry import catalog, outside, secrets
 from agentweb.registry.checks import check_keys
 from agentweb.registry.models import Secret, Tool
 from agentweb.registry.secret_admin import SecretForm
+from agentweb.registry.tool_secrets import Crashed
 from agentweb.toolbox.catalog import BUILT_IN
 
 VALUE = "tk-0123456789-abcd"
@@ -60,7 +61,7 @@ def test_a_tool_gets_what_it_names_and_tells_nothing_of_it(rows):
     ("how", "kind", "words"),
     [
         ("error", ToolError, f"No: {REMOVED}"),
-        ("bug", ToolError, f"The tool failed unexpectedly: KeyError: '{REMOVED}'"),
+        ("bug", Crashed, f"KeyError: '{REMOVED}'"),
         ("suspension", ToolSuspension, f"What is {REMOVED}?"),
     ],
 )

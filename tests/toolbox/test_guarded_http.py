@@ -150,6 +150,18 @@ async def test_a_server_of_the_internet_leads_to_none_inside_even_if_that_one_ma
         assert inner.requests == []
 
 
+async def test_a_name_that_leads_into_an_allowed_network_is_inside_too() -> None:
+    async with serving({"/": page_of("inner")}) as inner, serving({"/": moved("")}) as outer:
+        allowed = Allowed.read(["127.0.0.0/8"])
+        names = Names(site_test=[["127.0.0.1"]], other_test=[["127.0.0.1"]])
+        outer.pages = {"/": moved(f"http://other.test:{inner.port}/"), "/own": moved("/there"), "/there": page_of("ok")}
+        found = await refusal(f"http://site.test:{outer.port}/", allowed, names)
+        assert found == "site.test redirects to other.test: A server of the internet may not lead to one inside."
+        assert inner.requests == []
+        answer = await get(f"http://site.test:{outer.port}/own", allowed, names)
+        assert answer.status == 200
+
+
 async def test_redirects_end_after_a_few_and_carry_no_header_to_another_server() -> None:
     async with serving({"/": moved("/")}) as server:
         allowed = Allowed.read([f"127.0.0.1:{server.port}"])

@@ -5,13 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from agentweb.engine.redaction import REMOVED
+from agentweb.engine.disguises import without
 from agentweb.schema.json_text import digest
 from agentweb.toolbox.definitions import Offer
 
 ALWAYS = ("PATH", "HOME", "LANG", "TZ")  # what programs can hardly do without
 LONGEST_ERROR = 2_000
-SHORTEST_SECRET = 6  # characters; to remove shorter ones would spoil texts
 
 
 class Observer(Protocol):
@@ -61,10 +60,7 @@ class McpServer:
 
     def clean(self, text: str) -> str:
         """The text without what is secret about the server."""
-        for value in sorted(self.values.values(), key=len, reverse=True):
-            if len(value) >= SHORTEST_SECRET:
-                text = text.replace(value, REMOVED)
-        return text
+        return without(text, sorted(self.values.values(), key=len, reverse=True))
 
     def error(self, text: str) -> str:
         return self.clean(text)[:LONGEST_ERROR]

@@ -1,20 +1,19 @@
 """Calls of operations of an HTTP API, through the guarded client of the site."""
 
 from collections.abc import AsyncGenerator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 
+from agentweb.engine.disguises import without, without_bytes
 from agentweb.engine.messages import Json
 from agentweb.engine.outside import HttpAnswer, HttpRequest
 from agentweb.engine.ports import Output, Progress, ToolContext, ToolError
-from agentweb.engine.redaction import REMOVED
 from agentweb.toolbox.definitions import Definition
 from agentweb.toolbox.openapi.request import address, request
 from agentweb.toolbox.received import Received
 from agentweb.toolbox.results import for_model
 
 LONGEST_ERROR = 2_000
-SHORTEST_SECRET = 6
 CHARSETS = ("iso-8859-1", "latin-1", "windows-1252", "us-ascii", "utf-16", "gb18030", "gbk")
 TEXTS = ("text/", "application/json", "application/xml", "application/javascript", "application/x-www-form-urlencoded")
 
@@ -40,18 +39,13 @@ class ApiCaller:
         self, definition: Definition, arguments: Mapping[str, Json], context: ToolContext
     ) -> AsyncGenerator[Progress | Output, None]:
         answer = await context.http.send(self.asked(definition, arguments))
-        text = self._clean(await _told(answer, context))
+        words = [part for value in self.credentials.values() for part in (value, *value.split(":", 1))]
+        answer = replace(answer, body=without_bytes(answer.body, words))
+        text = without(await _told(answer, context), words)
         status = _status(answer.status)
         if not 200 <= answer.status < 300:
             raise ToolError(f"{self.name} answered with {status}. {for_model(text, LONGEST_ERROR)}".strip())
         yield Output(f"{status}\n\n{text}" if text else f"{status}, without a text.")
-
-    def _clean(self, text: str) -> str:
-        for value in self.credentials.values():
-            for each in (value, *(value.split(":", 1) if ":" in value else ())):
-                if len(each) >= SHORTEST_SECRET:
-                    text = text.replace(each, REMOVED)
-        return text
 
 
 async def _told(answer: HttpAnswer, context: ToolContext) -> str:
