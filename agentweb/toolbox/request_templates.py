@@ -150,8 +150,6 @@ class _Filled:
             for name, template in self.raw.get("query", {}).items()
             for each in _many(self.value(template))
         ]
-        if any(part in (".", "..") for part in path.split("/")):  # put together of several places
-            raise ToolError("With these arguments the path would lead to another address than the one that was meant.")
         where = base.rstrip("/") + path
         return f"{where}?{urlencode(query, quote_via=quote)}" if query else where
 

@@ -43,7 +43,7 @@ def test_a_call_is_undone_once_and_not_while_a_run_is_at_work(cast, done):
         undoing.undo(user=cast.owner, call=done)
     Call.objects.update(undone_at=done.run.created_at)
     with pytest.raises(Conflict, match="undone already"):
-        undoing.undo(user=cast.owner, call=call_for(cast.owner, done.public_id))
+        undoing.undo(user=cast.owner, call=done)  # as it was read before
 
 
 def test_who_may_not_write_may_not_undo(cast, done):

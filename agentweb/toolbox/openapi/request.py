@@ -27,8 +27,6 @@ def address(base: str, raw: Mapping[str, Any], arguments: Mapping[str, Json]) ->
             path = path.replace("{" + place["name"] + "}", _path_part(place, value))
         elif place["in"] == "query":
             query += _query_parts(place, value)
-    if any(part in (".", "..") for part in path.split("/")):  # put together of several places
-        raise ToolError("With these arguments the path would lead to another address than the one that was meant.")
     found = base.rstrip("/") + path
     return f"{found}?{urlencode(query, quote_via=quote)}" if query else found
 
