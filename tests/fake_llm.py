@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 """A cheap fake OpenAI-compatible chat server for tests and benchmarks.
 
-One process, one file, standard library only (uvloop is used when it is installed).
-Every content token carries its sequence number and the moment it was written, in
-epoch microseconds: ``<seq>@<epoch_us> ``. Whoever receives the text at the far end
-(browser, websocket client, worker) finds them with TOKEN_RE and computes latency,
-gaps, duplicates and disorder; coalescing several tokens into one frame changes nothing.
+One process, standard library only (uvloop is used when it is installed).
+Every content token carries its sequence number and the moment it was written, in epoch microseconds:
+``<seq>@<epoch_us> ``. Whoever receives the text at the far end (browser, websocket client, worker) finds them with
+TOKEN_RE and computes latency, gaps, duplicates and disorder; coalescing several tokens into one frame changes nothing.
 
     python fake_llm.py --port 9009 --tokens 200 --rate 30 --ttft 0.2
 
-With FAKE_LLM_RECORD in the environment, a line of JSON for each answer with a key goes to the file that it names:
-key, the moments (epoch microseconds) at which the request was there and the answer was written, and the request's body.
+With FAKE_LLM_RECORD in the environment, each answer with a key leaves a line of JSON in the file that it names: key,
+the moments (epoch microseconds) at which the request was there and the answer was written, and the request's body.
 
 Endpoints
     POST /v1/chat/completions   stream and non-stream
@@ -24,16 +23,13 @@ Directives, anywhere in the LAST user message (they override the command line):
         batch=n    n tokens per chunk
         key=...    counted in /stats "keys": tells whether a model call was made twice
     [[call NAME {"a": 1}]]
-        one tool-calling turn. Several [[call]] are successive turns; calls joined by " || "
-        inside one directive are parallel calls of one turn:
-        [[call search {"q": "x"} || fetch {"url": "y"}]]
-        Turns already done are counted from the assistant messages with tool_calls that
-        follow the last user message; after the last one the plain text answer is streamed.
+        one tool-calling turn. Several [[call]] are successive turns; calls joined by " || " inside one directive are
+        parallel calls of one turn: [[call search {"q": "x"} || fetch {"url": "y"}]]
+        Turns already done are counted from the assistant messages with tool_calls that follow the last user message;
+        after the last one the plain text answer is streamed.
         [[say=20]] streams 20 tokens of text before each tool call.
-    [[text "# Any JSON string"]]
-        the answer is this text and nothing else, in pieces of five characters; other tokens do not occur.
-    [[tokens=5000 markdown=1]]
-        the tokens stand in headings, lists, tables, code and bold type, again and again.
+    [[text "# Any JSON"]] the answer is this text and nothing else, in pieces of five characters
+    [[markdown=1]]        the tokens stand in headings, lists, tables, code and bold type
     [[fail=500]]          answer with that HTTP status (429 carries Retry-After: 1)
     [[fail=500 times=2]]  only the first 2 requests with this key fail (needs key=)
     [[drop=10]]           close the connection abruptly after 10 tokens
@@ -52,6 +48,11 @@ import signal
 import time
 from collections import Counter
 
+if __package__:
+    from tests.fake_markdown import dressed
+else:  # started as a program
+    from fake_markdown import dressed
+
 TOKEN_RE = re.compile(r"(\d+)@(\d{16})")  # (sequence number, epoch microseconds)
 _CALLS = re.compile(r"\[\[call\s+")
 _TEXT = re.compile(r'\[\[text\s+(?=")')
@@ -59,25 +60,6 @@ _PIECE = 5  # characters, so that tags and fences are cut in two
 _CALL = re.compile(r"([\w.-]+)\s*")
 _OPTIONS = re.compile(r"\[\[([a-z]+=[^\[\]]*)\]\]")
 _REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found", 429: "Too Many Requests"}
-
-
-def dressed(number: int, token: str) -> str:
-    """A token with what makes markdown of its text; 120 of them are a heading, prose, a list, code and a table."""
-    at = number % 120
-    if at == 0:
-        return f"\n\n## Part {token} "
-    if at in (8, 60, 114):
-        return f"\n\n{token} "
-    if 30 <= at < 60 and at % 6 == 0:
-        return ("\n" if at == 30 else "") + f"\n- {token} "
-    if 70 <= at < 90:
-        return ("\n\n```python\n" if at == 70 else "\n" if at % 5 == 0 else "") + f"{token} "
-    if at == 90:
-        return f"\n```\n\n{token} "
-    if 100 <= at < 112:
-        head = "\n\n| one | two | three | four |\n|---|---|---|---|\n" if at == 100 else ""
-        return f"{head}| {token} " + ("|\n" if at % 4 == 3 else "")
-    return f"**{token}** " if at % 7 == 0 else f"{token} "
 
 
 class Stats:

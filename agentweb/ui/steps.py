@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from django.utils.translation import pgettext
+
 from agentweb.engine.enums import CallStatus, ResultKind
 from agentweb.runs.models import Call, Message
 from agentweb.ui.calls import CallCard
@@ -83,7 +85,9 @@ def _together(run: list[Item]) -> list[Item | Steps]:
 
 def _tools(cards: Iterable[CallCard]) -> str:
     counted = Counter(card.label for card in cards)
-    return ", ".join(label if number == 1 else f"{label} ×{number}" for label, number in counted.items())
+    return pgettext("between the items of a list", ", ").join(
+        label if number == 1 else f"{label} ×{number}" for label, number in counted.items()
+    )
 
 
 def _seconds(calls: Iterable[Call]) -> float:
