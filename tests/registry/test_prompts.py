@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agentweb.registry import prompts, services, snapshots
+from agentweb.registry import demo, prompts, services, snapshots
 from agentweb.registry.models import Agent, Prompt, PromptVersion
 from agentweb.registry.placeholders import filled
 from agentweb.runs import services as run_services
@@ -33,7 +33,7 @@ def template(agent: Agent, text: str) -> Prompt:
     [
         ("You are {{ agent }}.", "You are Assistant."),
         ("{{instructions}}\n\n{{ notes }}\n\n{{ date }}", "Be brief.\n\n2026-11-30"),
-        ("{{ tool_names }}", "calculator, current_time, weather"),
+        ("{{ tool_names }}", ", ".join(sorted(demo.EVERYDAY))),
         ("Team {{ team }}: {{ question }}", "Team T: Why {{ team }}?"),
         ('Answer as {"a": {"b": 1}} {x}', 'Answer as {"a": {"b": 1}} {x}'),
     ],
@@ -46,7 +46,7 @@ def test_placeholders_become_values_of_the_run_that_begins(cast, text, shown):
 def test_each_tool_is_listed_with_its_description(cast):
     template(cast.agent, "Tools:\n{{ tools }}")
     lines = system(cast.agent).splitlines()
-    assert len(lines) == 4 and lines[1].startswith("- calculator: ")
+    assert len(lines) == 1 + len(demo.EVERYDAY) and lines[2].startswith("- calculator: ")
 
 
 def test_an_agent_without_tools_is_told_so_and_one_without_a_template_has_the_built_in_one(cast):
