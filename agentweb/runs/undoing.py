@@ -34,7 +34,7 @@ def undo(*, user: User, call: Call) -> Run:
     Raises Forbidden; Conflict when the call cannot be taken back, or another run is at work."""
     conversation = call.run.conversation
     services.needs(conversation.may.write)
-    _still_done(call)
+    _not_undone(call.undone_at)
     reverse = reverse_of(call)
     if reverse is None:
         raise Conflict(_("This call cannot be undone."), {"status": call.status})
@@ -42,7 +42,7 @@ def undo(*, user: User, call: Call) -> Run:
     run = Run(conversation=conversation, agent=conversation.agent, requested_by=user, undoes=call)
     try:
         with transaction.atomic():
-            _still_done(call)
+            _not_undone(Call.objects.select_for_update().values_list("undone_at", flat=True).get(pk=call.pk))
             services.start_run(run, message, reversing.build(conversation.agent, reverse), reversing.TURNS)
             services.begun_by(message, run)
     except IntegrityError as error:
@@ -50,10 +50,8 @@ def undo(*, user: User, call: Call) -> Run:
     return run
 
 
-def _still_done(call: Call) -> None:
-    """Nobody has undone it, as the record is now; its row is locked inside a transaction. Raises Conflict."""
-    rows = Call.objects.select_for_update() if transaction.get_connection().in_atomic_block else Call.objects
-    undone_at = rows.values_list("undone_at", flat=True).get(pk=call.pk)
+def _not_undone(undone_at: datetime | None) -> None:
+    """Raises Conflict."""
     if undone_at:
         raise Conflict(_("This call has been undone already."), {"undone_at": undone_at.isoformat()})
 
